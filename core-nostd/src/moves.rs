@@ -1,0 +1,117 @@
+//! The index of moves, 64 × 73 as in AlphaZero: `from * 73 + plane`.
+//!
+//! Planes 0–55 are the eight directions at distances one to seven, 56–63 the knight's jumps,
+//! 64–72 underpromotions. Queen promotions use the direction planes.
+use shakmaty::{Chess, File, Move, Position as _, Rank, Role, Square};
+
+use crate::inputs::{Frame, SQUARES};
+
+/// Planes a square.
+pub const PLANES: usize = 73;
+/// Size of the move index.
+pub const MOVES: usize = SQUARES * PLANES;
+/// The most legal moves that any reachable position has.
+pub const MAX_LEGAL: usize = 218;
+
+/// File and rank steps N, NE, E, SE, S, SW, W, NW.
+const DIRECTIONS: [(i32, i32); 8] =
+    [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)];
+const DISTANCES: usize = 7;
+/// File and rank steps of the knight.
+const KNIGHT: [(i32, i32); 8] =
+    [(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)];
+const FIRST_KNIGHT: usize = DIRECTIONS.len() * DISTANCES;
+const FIRST_UNDERPROMOTION: usize = FIRST_KNIGHT + KNIGHT.len();
+/// Underpromotions in plane order, three file steps each.
+const UNDERPROMOTIONS: [Role; 3] = [Role::Knight, Role::Bishop, Role::Rook];
+/// Number of underpromotion planes.
+pub const UNDERPROMOTION_PLANES: usize = PLANES - FIRST_UNDERPROMOTION;
+
+/// An index into the network's policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MoveIndex(u16);
+
+impl MoveIndex {
+    /// The index of `mv` as seen in `frame`; castling counts as the king's step of two.
+    ///
+    /// # Panics
+    /// On a drop, which standard chess does not have.
+    pub fn new(mv: Move, frame: Frame) -> MoveIndex {
+        let from = frame.square(mv.from().expect("standard chess has no drops"));
+        let to = frame.square(destination(mv));
+        let df = to.file().to_u32() as i32 - from.file().to_u32() as i32;
+        let dr = to.rank().to_u32() as i32 - from.rank().to_u32() as i32;
+        let underpromotion = UNDERPROMOTIONS.iter().position(|&r| Some(r) == mv.promotion());
+        let plane = if let Some(role) = underpromotion {
+            FIRST_UNDERPROMOTION + role * 3 + (df + 1) as usize
+        } else if let Some(jump) = KNIGHT.iter().position(|&step| step == (df, dr)) {
+            FIRST_KNIGHT + jump
+        } else {
+            let distance = df.abs().max(dr.abs());
+            let step = (df.signum(), dr.signum());
+            let direction = DIRECTIONS.iter().position(|&d| d == step).unwrap_or(0);
+            direction * DISTANCES + distance as usize - 1
+        };
+        MoveIndex((from.to_usize() * PLANES + plane) as u16)
+    }
+
+    /// The index with this number, if it is below [`MOVES`].
+    pub const fn from_usize(index: usize) -> Option<MoveIndex> {
+        if index < MOVES { Some(MoveIndex(index as u16)) } else { None }
+    }
+
+    /// The number of this index, below [`MOVES`].
+    pub const fn to_usize(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The origin square, in the frame.
+    pub fn from(self) -> Square {
+        Square::new(self.0 as u32 / PLANES as u32)
+    }
+
+    /// The underpromotion plane (0–8), if it is one.
+    pub const fn underpromotion(self) -> Option<usize> {
+        (self.to_usize() % PLANES).checked_sub(FIRST_UNDERPROMOTION)
+    }
+
+    /// The square arrived on, in the frame; `None` off the board. Underpromotion planes advance
+    /// from the seventh rank to the eighth or from the second to the first.
+    pub fn to(self) -> Option<Square> {
+        let from = self.from();
+        let plane = self.to_usize() % PLANES;
+        let (df, dr) = if plane < FIRST_KNIGHT {
+            let (df, dr) = DIRECTIONS[plane / DISTANCES];
+            let distance = (plane % DISTANCES) as i32 + 1;
+            (df * distance, dr * distance)
+        } else if plane < FIRST_UNDERPROMOTION {
+            KNIGHT[plane - FIRST_KNIGHT]
+        } else {
+            let rank_step = match from.rank() {
+                Rank::Seventh => 1,
+                Rank::Second => -1,
+                _ => return None,
+            };
+            ((plane - FIRST_UNDERPROMOTION) as i32 % 3 - 1, rank_step)
+        };
+        let file = from.file().offset(df)?;
+        let rank = from.rank().offset(dr)?;
+        Some(Square::from_coords(file, rank))
+    }
+
+    /// The legal move of `position` with this index, if there is one.
+    pub fn decode(self, position: &Chess, frame: Frame) -> Option<Move> {
+        position.legal_moves().into_iter().find(|&mv| MoveIndex::new(mv, frame) == self)
+    }
+}
+
+/// Where the moved piece lands: [`Move::to`], but the king's square for castling.
+pub fn destination(mv: Move) -> Square {
+    match mv {
+        Move::Castle { king, rook } => {
+            let file = if rook.file() > king.file() { File::G } else { File::C };
+            Square::from_coords(file, king.rank())
+        }
+        _ => mv.to(),
+    }
+}

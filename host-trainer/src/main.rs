@@ -1,0 +1,2 @@
+//! The `kibitzer` command line.
+fn main() {}
