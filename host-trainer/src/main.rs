@@ -1,2 +1,6 @@
-//! The `kibitzer` command line.
-fn main() {}
+//! The `kibitzer` command line; everything it does is in the library.
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    kibitzer_trainer::cli::main(std::env::args_os())
+}

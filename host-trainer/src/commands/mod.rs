@@ -1,0 +1,2 @@
+//! The subcommands, one file each: its arguments, and what it does with them.
+pub mod pack;

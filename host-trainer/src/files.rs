@@ -1,0 +1,112 @@
+//! Outputs that appear whole or not at all.
+use std::{
+    fs::{self, File},
+    io::{BufWriter, Write as _},
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, Result};
+use tempfile::NamedTempFile;
+
+use crate::error::UserError;
+
+/// Writes `path` through a temporary name in the same folder, which is synced and renamed once
+/// `write` has succeeded; a kill at any moment leaves the old file or the new one.
+///
+/// # Errors
+/// [`UserError`] if the folder cannot be written; whatever `write` fails with.
+pub fn atomic_write<T>(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<&File>) -> Result<T>,
+) -> Result<T> {
+    let temporary = temporary_beside(path)?;
+    let mut writer = BufWriter::with_capacity(1 << 20, temporary.as_file());
+    let value = write(&mut writer)?;
+    writer.flush().map_err(|error| UserError::cannot_write(path, &error))?;
+    drop(writer);
+    temporary.as_file().sync_all().with_context(|| format!("syncing {}", path.display()))?;
+    temporary.persist(path).map_err(|error| UserError::cannot_write(path, &error.error))?;
+    sync_folder(folder_of(path))?;
+    Ok(value)
+}
+
+/// Finds out before the work starts whether `path` can be written.
+///
+/// # Errors
+/// [`UserError`] if its folder is missing or cannot be written, or if `path` is a folder.
+pub fn require_writable(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        let mend = "name a file in it";
+        return Err(UserError::new("the output is a folder", path.display(), mend).into());
+    }
+    temporary_beside(path).map(drop)
+}
+
+/// Makes the folder `path` with its parents, and finds out whether files can be made in it.
+///
+/// # Errors
+/// [`UserError`] if it cannot be made or written.
+pub fn require_folder(path: &Path) -> Result<()> {
+    fs::create_dir_all(path).map_err(|error| UserError::cannot_write(path, &error))?;
+    temporary_beside(&path.join("probe")).map(drop)
+}
+
+/// Makes the names in `folder` outlive a power cut; a no-op where folders cannot be opened.
+///
+/// # Errors
+/// The system's, if the sync fails.
+pub fn sync_folder(folder: &Path) -> Result<()> {
+    if cfg!(unix) {
+        let handle = File::open(folder).with_context(|| format!("opening {}", folder.display()))?;
+        handle.sync_all().with_context(|| format!("syncing {}", folder.display()))?;
+    }
+    Ok(())
+}
+
+/// The folder in which `path` lies.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A temporary file in the folder of `path`, readable by whom the user's umask says.
+fn temporary_beside(path: &Path) -> Result<NamedTempFile> {
+    let folder = folder_of(path);
+    let mut prefix = std::ffi::OsString::from(".");
+    prefix.push(path.file_name().unwrap_or_default());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(".tmp");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder).map_err(|error| {
+        let cause = error.raw_os_error().map_or(error, std::io::Error::from_raw_os_error);
+        UserError::cannot_write(&PathBuf::from(folder), &cause).into()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        atomic_write(&path, |file| Ok(file.write_all(b"old")?)).unwrap();
+        let failed = atomic_write(&path, |file| -> Result<()> {
+            file.write_all(b"half")?;
+            anyhow::bail!("no more")
+        });
+        assert_eq!(failed.unwrap_err().to_string(), "no more");
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_under_a_file_cannot_be_written() {
+        let file = NamedTempFile::new().unwrap();
+        let error = require_writable(&file.path().join("out")).unwrap_err();
+        assert!(error.is::<UserError>(), "{error}");
+        let error = require_folder(&file.path().join("run")).unwrap_err();
+        assert!(error.is::<UserError>(), "{error}");
+    }
+}
