@@ -1,1 +1,22 @@
-//! The operations of the Kibitzer network, once as WGSL and once as plain Rust.
+//! The operations of the Kibitzer network, forward and backward, and what trains with them.
+//!
+//! - [`program`]: the network as a flat list of operations on planned buffers, built once from
+//!   the core's table of layers.
+//! - [`Backend`]: what trains and evaluates a network on some device.
+//! - [`Batch`]: what goes in; [`Outputs`] and [`Losses`]: what comes out.
+//! - [`AdamW`] and [`initialise`]: the optimizer and the parameters' first values.
+
+mod adamw;
+mod backend;
+mod batch;
+mod error;
+mod init;
+mod probe;
+pub mod program;
+
+pub use adamw::{AdamW, OptimizerState};
+pub use backend::{Backend, Losses, Outputs};
+pub use batch::{Batch, Pair, pairs};
+pub use error::Error;
+pub use init::initialise;
+pub use probe::{Probe, Probed, Probing};
