@@ -9,4 +9,6 @@ pub mod cli;
 pub mod commands;
 pub mod error;
 pub mod files;
+pub mod pgn;
 pub mod progress;
+pub mod records;
