@@ -1,0 +1,46 @@
+//! The committed data is what its README says.
+use std::collections::BTreeSet;
+use std::fs;
+
+use kibitzer_core::shakmaty::fen::Fen;
+use kibitzer_core::shakmaty::{CastlingMode, Chess, Color, EnPassantMode, Position};
+use kibitzer_tests::{fixture, root};
+
+fn positions() -> Vec<Chess> {
+    let text = fs::read_to_string(fixture("positions.fen")).expect("committed");
+    let parse = |line: &str| {
+        let fen: Fen = line.parse().unwrap_or_else(|error| panic!("{line}: {error}"));
+        fen.into_position(CastlingMode::Standard).unwrap_or_else(|error| panic!("{line}: {error}"))
+    };
+    text.lines().map(parse).collect()
+}
+
+#[test]
+fn the_compared_positions_are_many_and_varied() {
+    let positions = positions();
+    let count = |kind: fn(&Chess) -> bool| positions.iter().filter(|p| kind(p)).count();
+    let distinct: BTreeSet<String> =
+        positions.iter().map(|p| Fen::from_position(p, EnPassantMode::Legal).to_string()).collect();
+    assert!(distinct.len() >= 200, "{} distinct positions", distinct.len());
+    for (kind, found) in [
+        ("White to move", count(|p| p.turn() == Color::White)),
+        ("Black to move", count(|p| p.turn() == Color::Black)),
+        ("openings", count(|p| p.board().occupied().count() >= 28)),
+        ("endgames", count(|p| p.board().occupied().count() <= 10)),
+        ("checks", count(|p| p.is_check())),
+        ("castling", count(|p| p.legal_moves().iter().any(|m| m.is_castle()))),
+        ("promotions", count(|p| p.legal_moves().iter().any(|m| m.is_promotion()))),
+        ("en passant", count(|p| p.legal_moves().iter().any(|m| m.is_en_passant()))),
+    ] {
+        assert!(found >= 8, "{kind}: {found}");
+    }
+}
+
+#[test]
+fn every_file_has_its_origin_in_the_readme() {
+    let readme = fs::read_to_string(fixture("README.md")).expect("committed");
+    for entry in fs::read_dir(root().join("fixtures")).expect("committed") {
+        let name = entry.expect("readable").file_name().into_string().expect("UTF-8");
+        assert!(name == "README.md" || readme.contains(&format!("`{name}`")), "{name}");
+    }
+}
