@@ -1,2 +1,46 @@
-//! Developer commands.
-fn main() {}
+//! Developer commands, run as `cargo xtask …`.
+
+mod elf;
+mod firmware;
+mod host;
+mod machine;
+mod setup;
+mod shell;
+mod test;
+mod toolchain;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Developer commands of Kibitzer")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Install what the other commands need, or say how
+    Setup,
+    /// Every check: format, lints, tests, the firmware against the host
+    Test,
+    /// Build the firmware, run it under QEMU and compare its answers with the host's
+    Firmware,
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().command {
+        Command::Setup => setup::command(),
+        Command::Test => test::command(),
+        Command::Firmware => firmware::command(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The host's `kibitzer` program, built and called.
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::shell;
+
+/// A built `kibitzer`.
+pub struct Host {
+    program: PathBuf,
+}
+
+impl Host {
+    /// Builds it, optimised in full or as the tests are.
+    pub fn build(release: bool) -> Result<Self> {
+        let mut build = shell::cargo();
+        build.args(["build", "--locked", "--package", "kibitzer-trainer", "--bin", "kibitzer"]);
+        if release {
+            build.arg("--release");
+        }
+        shell::run(&mut build)?;
+        let profile = if release { "release" } else { "debug" };
+        let name = format!("kibitzer{}", std::env::consts::EXE_SUFFIX);
+        Ok(Self { program: shell::target_dir()?.join(profile).join(name) })
+    }
+
+    /// A command of `kibitzer`, to be run in the root.
+    pub fn kibitzer(&self, subcommand: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command.current_dir(shell::root()).arg(subcommand);
+        command
+    }
+
+    /// The board's answers, as the host gives them.
+    pub fn analyse_board(&self, positions: &Path, net: &Path) -> Result<Vec<u8>> {
+        let mut command = self.kibitzer("analyse");
+        command.args(["--board", "--model"]).arg(net);
+        println!("$ {} < {}", shell::text(&command), positions.display());
+        let out = command
+            .stdin(File::open(positions).with_context(|| positions.display().to_string())?)
+            .stderr(Stdio::inherit())
+            .output()
+            .with_context(|| format!("cannot start {}", self.program.display()))?;
+        if !out.status.success() {
+            bail!("{} ended with {}", shell::text(&command), out.status);
+        }
+        fs::write(shell::target_dir()?.join("board/host.txt"), &out.stdout)?;
+        Ok(out.stdout)
+    }
+}

@@ -1,0 +1,117 @@
+//! `cargo xtask test`: every check there is.
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use anyhow::{Context, Result, bail};
+
+use crate::firmware;
+use crate::host::Host;
+use crate::setup::Setup;
+use crate::shell::{self, Steps};
+use crate::toolchain::Toolchain;
+
+/// Fails at the first check that fails; what could not be checked is listed at the end.
+pub fn command() -> Result<()> {
+    let mut steps = Steps::new(5);
+    steps.next("set up");
+    Setup::components()?;
+    let setup = Setup::prepare();
+
+    steps.next("format");
+    shell::run(shell::cargo().args(["fmt", "--all", "--check"]))?;
+    let firmware_folder = shell::root().join("firmware-demo");
+    shell::run(shell::cargo().current_dir(firmware_folder).args(["fmt", "--check"]))?;
+
+    steps.next("lints");
+    let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
+    shell::run(shell::cargo().args(clippy))?;
+    let firmware_lints = setup.toolchain.as_ref().and_then(Toolchain::clippy);
+    if let Some(mut clippy) = firmware_lints {
+        shell::run(&mut clippy)?;
+    }
+
+    steps.next("the firmware against the host");
+    let host = Host::build(false)?;
+    let net = shell::root().join("fixtures/demo.kbz");
+    if let Some(report) = firmware::compare(&setup, &host, &net)? {
+        report.print();
+    }
+
+    steps.next("tests");
+    let tally = cargo_test(setup.vulkan)?;
+    println!("\nall checks passed in {}: {tally}", steps.elapsed());
+    setup.print_missing();
+    Ok(())
+}
+
+/// Runs the workspace's tests, passing their output on, and sums up the runners' closing lines.
+fn cargo_test(vulkan: bool) -> Result<Tally> {
+    let mut command = shell::cargo();
+    command.args(["test", "--workspace", "--locked", "--no-fail-fast"]);
+    if vulkan {
+        // Without it the tests of the shaders pass by where no adapter is found.
+        command.env("KIBITZER_REQUIRE_ADAPTER", "1");
+    }
+    println!("$ {}", shell::text(&command));
+    let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start cargo test")?;
+    let mut tally = Tally::default();
+    for line in BufReader::new(child.stdout.take().context("piped above")?).lines() {
+        let line = line?;
+        tally.read(&line);
+        println!("{line}");
+    }
+    let status = child.wait()?;
+    if !status.success() {
+        bail!("cargo test ended with {status}: {tally}");
+    }
+    Ok(tally)
+}
+
+/// Sum of the lines with which test runners close.
+#[derive(Default, Debug, PartialEq)]
+struct Tally {
+    runners: usize,
+    passed: usize,
+    failed: usize,
+    ignored: usize,
+}
+
+impl Tally {
+    /// Counts a line such as `test result: ok. 3 passed; 0 failed; 1 ignored; …`; others pass by.
+    fn read(&mut self, line: &str) {
+        let Some((_, counts)) = line.strip_prefix("test result: ").and_then(|l| l.split_once(". "))
+        else {
+            return;
+        };
+        self.runners += 1;
+        for part in counts.split("; ") {
+            match part.split_once(' ').map(|(count, what)| (count.parse::<usize>(), what)) {
+                Some((Ok(count), "passed")) => self.passed += count,
+                Some((Ok(count), "failed")) => self.failed += count,
+                Some((Ok(count), "ignored")) => self.ignored += count,
+                _ => {}
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Tally {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { runners, passed, failed, ignored } = self;
+        write!(f, "{passed} tests passed, {failed} failed, {ignored} ignored, {runners} runners")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn closing_lines_are_summed() {
+        let mut tally = Tally::default();
+        tally.read("test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 2 filtered out; finished in 0.1s");
+        tally.read("test result: FAILED. 2 passed; 4 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1s");
+        tally.read("test some::name ... ok");
+        assert_eq!(tally, Tally { runners: 2, passed: 5, failed: 4, ignored: 1 });
+    }
+}

@@ -1,0 +1,156 @@
+//! Where the firmware's `core` library comes from: rustup's, or Debian's source.
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::machine::Installer;
+use crate::shell;
+
+/// The firmware's target: Cortex-M4 with its floating-point registers.
+pub const TARGET: &str = "thumbv7em-none-eabihf";
+
+/// Debian's compiler, its library's source and its lints.
+const DEBIAN_PACKAGES: [&str; 3] = ["rustc-web", "rust-web-src", "rust-web-clippy"];
+const DEBIAN_RUSTC: &str = "/usr/bin/rustc";
+const DEBIAN_CLIPPY: &str = "/usr/bin/clippy-driver";
+
+/// A download that hangs must not hang us.
+const DOWNLOAD_LIMIT: Duration = Duration::from_secs(120);
+
+/// A way to build for [`TARGET`].
+pub enum Toolchain {
+    /// The default compiler has the target's library.
+    Prebuilt,
+    /// Debian's compiler builds `core` from source; `linker` is the default toolchain's.
+    BuildStd {
+        /// `rust-lld`, which Debian does not ship.
+        linker: PathBuf,
+    },
+}
+
+impl Toolchain {
+    /// Finds a way, installing what it takes; the error says what to do by hand.
+    pub fn find_or_install(installer: &Installer) -> Result<Self> {
+        if let Some(found) = Self::find()? {
+            return Ok(found);
+        }
+        if add_by_rustup().is_ok() && has_prebuilt()? {
+            return Ok(Self::Prebuilt);
+        }
+        println!("rustup cannot add {TARGET}; building its core library from Debian's source");
+        installer.install(&DEBIAN_PACKAGES).with_context(|| {
+            format!("no library for {TARGET}: run rustup target add {TARGET}, or")
+        })?;
+        debian()?.context("rustc-web and rust-web-src are installed, yet unusable")
+    }
+
+    /// Finds a way without installing anything.
+    pub fn find() -> Result<Option<Self>> {
+        match has_prebuilt()? {
+            true => Ok(Some(Self::Prebuilt)),
+            false => debian(),
+        }
+    }
+
+    /// `cargo build` in the firmware's folder, with what this way adds.
+    pub fn build(&self) -> Command {
+        self.cargo("build")
+    }
+
+    /// `cargo clippy`, denying warnings; `None` where Debian's lints are absent.
+    pub fn clippy(&self) -> Option<Command> {
+        let mut command = match self {
+            Self::Prebuilt => self.cargo("clippy"),
+            Self::BuildStd { .. } if !Path::new(DEBIAN_CLIPPY).exists() => return None,
+            // cargo clippy would call the other toolchain's driver, which cannot read this core.
+            Self::BuildStd { .. } => {
+                let mut command = self.cargo("check");
+                command.env("RUSTC_WORKSPACE_WRAPPER", DEBIAN_CLIPPY);
+                command.env("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
+                return Some(command);
+            }
+        };
+        command.args(["--", "-D", "warnings"]);
+        Some(command)
+    }
+
+    /// Where this way's artifacts go. Two compilers in one folder would rebuild at each change.
+    pub fn target_dir(&self) -> PathBuf {
+        let name = match self {
+            Self::Prebuilt => "firmware",
+            Self::BuildStd { .. } => "firmware-build-std",
+        };
+        shell::root().join("target").join(name)
+    }
+
+    fn cargo(&self, subcommand: &str) -> Command {
+        let mut command = shell::cargo();
+        // The folder's own .cargo/config.toml holds the target and the linker script.
+        command.current_dir(shell::root().join("firmware-demo"));
+        command.args([subcommand, "--release", "--locked", "--target-dir"]).arg(self.target_dir());
+        if let Self::BuildStd { linker } = self {
+            command.arg("-Zbuild-std=core");
+            command.env("RUSTC", DEBIAN_RUSTC).env("RUSTC_BOOTSTRAP", "1");
+            command.env("CARGO_TARGET_THUMBV7EM_NONE_EABIHF_LINKER", linker);
+        }
+        command
+    }
+}
+
+fn add_by_rustup() -> Result<()> {
+    let mut add = Command::new("rustup");
+    add.args(["target", "add", TARGET]);
+    println!("$ {}", shell::text(&add));
+    let status = shell::run_within(&mut add, DOWNLOAD_LIMIT)?;
+    ensure!(status.success(), "rustup ended with {status}");
+    Ok(())
+}
+
+fn has_prebuilt() -> Result<bool> {
+    let library = rustlib("rustc")?.join(TARGET).join("lib");
+    // rustup removes the files of a target, not always its folder.
+    Ok(fs::read_dir(library).is_ok_and(|files| {
+        files.flatten().any(|file| file.file_name().to_string_lossy().starts_with("libcore-"))
+    }))
+}
+
+/// Debian's compiler with its source beside it, and the linker it lacks.
+fn debian() -> Result<Option<Toolchain>> {
+    if !Path::new(DEBIAN_RUSTC).exists() || !is_new_enough(DEBIAN_RUSTC)? {
+        return Ok(None);
+    }
+    if !rustlib(DEBIAN_RUSTC)?.join("src/rust/library/core/Cargo.toml").exists() {
+        return Ok(None);
+    }
+    let linker = rustlib("rustc")?.join(host()?).join("bin/rust-lld");
+    if !linker.exists() {
+        bail!("no linker at {}: run rustup's toolchain, not the system's", linker.display());
+    }
+    Ok(Some(Toolchain::BuildStd { linker }))
+}
+
+fn rustlib(rustc: &str) -> Result<PathBuf> {
+    let sysroot = shell::output(Command::new(rustc).args(["--print", "sysroot"]))?;
+    Ok(Path::new(sysroot.trim()).join("lib/rustlib"))
+}
+
+fn host() -> Result<String> {
+    Ok(shell::output(Command::new("rustc").args(["--print", "host-tuple"]))?.trim().to_owned())
+}
+
+/// Whether the compiler satisfies the workspace's `rust-version`.
+fn is_new_enough(rustc: &str) -> Result<bool> {
+    let wanted = minor(env!("CARGO_PKG_RUST_VERSION")).expect("the manifest has a version");
+    let printed = shell::output(Command::new(rustc).arg("--version"))?;
+    // "rustc 1.96.0 (…)"
+    let version = printed.split_whitespace().nth(1).unwrap_or_default();
+    Ok(minor(version).is_some_and(|have| have >= wanted))
+}
+
+fn minor(version: &str) -> Option<(u32, u32)> {
+    let mut parts = version.split('.').map(|part| part.parse().ok());
+    Some((parts.next()??, parts.next()??))
+}
