@@ -29,6 +29,9 @@ pub enum TrunkBlock {
 /// Longest trunk, in blocks.
 pub const MAX_TRUNK: usize = 32;
 
+/// A trunk's pattern, one letter a block.
+pub type Trunk = String<MAX_TRUNK>;
+
 /// The network's configuration; field names and defaults are those of the reference network
 /// in PyTorch, so that its JSON reads and writes unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +44,7 @@ pub struct Config {
     /// Blocks of square attention in the encoder.
     pub encoder_blocks: u32,
     /// One letter a trunk block: `A` attention, `S` state space.
-    pub trunk: String<MAX_TRUNK>,
+    pub trunk: Trunk,
     /// Hidden width of the attention blocks' feed-forward layers, in widths.
     pub ffn_mult: u32,
     /// Inner width of a state space block, in widths.

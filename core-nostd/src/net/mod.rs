@@ -1,6 +1,10 @@
 //! The network: its description as data, its file, and inference in integers.
 mod config;
+pub mod infer;
+pub mod kbz;
 mod layers;
 
-pub use config::{Config, ConfigError, PolicyHead, TrunkBlock};
+pub use config::{Config, ConfigError, PolicyHead, Trunk, TrunkBlock};
+pub use infer::{Evaluation, ScoredMove, scratch_bytes};
+pub use kbz::{Model, ModelError};
 pub use layers::{Layer, Place, Role, Shape, Tensor, hash, layers, parameter_count, tensors};

@@ -1,0 +1,89 @@
+//! Non-linear functions by table, with linear interpolation.
+//!
+//! SiLU, GELU and softplus all satisfy `f(x) = max(x, 0) + f(-|x|)`, so that only the small
+//! remainder `f(-t)`, t ≥ 0, is tabulated. It vanishes beyond the table's end at t = 16.
+use super::arithmetic::{Shift, round_shift};
+use crate::net::kbz::{Curve, Halves};
+
+/// Points of each table, both ends included.
+pub const CURVE_POINTS: usize = 513;
+/// Fraction bits of the tables' entries.
+pub const CURVE_FRACTION: u32 = 15;
+/// Points a unit of the argument: 1/32 apart for the remainders, 1/64 for tanh.
+pub const fn points_per_unit(curve: Curve) -> u32 {
+    match curve {
+        Curve::Silu | Curve::Gelu | Curve::Softplus => 32,
+        Curve::Tanh => 64,
+    }
+}
+
+/// Fraction bits of pre-activations and of everything gated.
+pub const ACTIVATION_FRACTION: u32 = 12;
+/// Pre-activations are brought into ±128.
+pub const ACTIVATION_LIMIT: i32 = 128 << ACTIVATION_FRACTION;
+/// Fraction bits of tanh's argument.
+pub const TANH_FRACTION: u32 = 16;
+/// Fraction bits of the value.
+pub const VALUE_FRACTION: u32 = CURVE_FRACTION;
+
+/// The tables of a model file.
+#[derive(Debug, Clone, Copy)]
+pub struct Curves<'a>([Halves<'a>; Curve::ALL.len()]);
+
+impl<'a> Curves<'a> {
+    /// Tables in the order of [`Curve::ALL`].
+    pub const fn new(tables: [Halves<'a>; Curve::ALL.len()]) -> Curves<'a> {
+        Curves(tables)
+    }
+
+    /// Twice-rounded-never interpolation: the table at `t`, which has `fraction` bits more than
+    /// the table's index, in [`CURVE_FRACTION`] plus `fraction` bits; `None` past the end.
+    fn interpolate(&self, curve: Curve, t: u32, fraction: u32) -> Option<i64> {
+        let index = (t >> fraction) as usize;
+        if index + 1 >= CURVE_POINTS {
+            return None;
+        }
+        let table = self.0[curve as usize];
+        let (a, b) = (i64::from(table.get(index)), i64::from(table.get(index + 1)));
+        let within = i64::from(t & ((1 << fraction) - 1));
+        Some((a << fraction) + (b - a) * within)
+    }
+
+    fn gated(&self, curve: Curve, x: i32) -> i32 {
+        let fraction = ACTIVATION_FRACTION - points_per_unit(curve).ilog2();
+        let shift = Shift::saturating((CURVE_FRACTION + fraction - ACTIVATION_FRACTION) as i32);
+        let remainder = self
+            .interpolate(curve, x.unsigned_abs(), fraction)
+            .map_or(0, |exact| round_shift(exact, shift));
+        x.max(0) + remainder as i32
+    }
+
+    /// `x · sigmoid(x)`; argument and result in [`ACTIVATION_FRACTION`] bits, the argument
+    /// within [`ACTIVATION_LIMIT`].
+    pub fn silu(&self, x: i32) -> i32 {
+        self.gated(Curve::Silu, x)
+    }
+
+    /// `x · Φ(x)`, in the same units.
+    pub fn gelu(&self, x: i32) -> i32 {
+        self.gated(Curve::Gelu, x)
+    }
+
+    /// `ln(1 + e^x)`, in the same units.
+    pub fn softplus(&self, x: i32) -> i32 {
+        self.gated(Curve::Softplus, x)
+    }
+
+    /// `tanh(x)`; the argument in [`TANH_FRACTION`] bits, the result in [`VALUE_FRACTION`], of
+    /// magnitude at most 32,767.
+    pub fn tanh(&self, x: i32) -> i16 {
+        let fraction = TANH_FRACTION - points_per_unit(Curve::Tanh).ilog2();
+        let magnitude = self
+            .interpolate(Curve::Tanh, x.unsigned_abs(), fraction)
+            .map_or(i64::from(i16::MAX), |exact| {
+                round_shift(exact, Shift::saturating(fraction as i32))
+            });
+        let magnitude = magnitude.clamp(0, i64::from(i16::MAX)) as i16;
+        if x < 0 { -magnitude } else { magnitude }
+    }
+}

@@ -1,0 +1,81 @@
+//! Root-mean-square norm in integers.
+use super::{
+    arithmetic::{Shift, round_shift},
+    kernel::Activation,
+};
+use crate::net::kbz::{Halves, LayerReader, ModelError, NormScale, Part};
+
+/// `out[c] = x[c] · gain[c] / sqrt(Σ x² + epsilon)`, with one rounding. The gains hold the
+/// channels' scales and sqrt(D); the norm's weights are multiplied into the matrices after it.
+#[derive(Debug, Clone, Copy)]
+pub struct Norm<'a> {
+    scale: NormScale,
+    gains: Halves<'a>,
+}
+
+/// A reciprocal square root: `factor / 2^shift`.
+struct InverseRoot {
+    factor: i64,
+    shift: i32,
+}
+
+/// `1 / sqrt(v)` for v > 0; the factor has 31 bits.
+fn inverse_root(v: u64) -> InverseRoot {
+    let doublings = v.leading_zeros() / 2;
+    let root = (v << (2 * doublings)).isqrt(); // 2^31 <= root < 2^32
+    let factor = (1u64 << 62) / root.max(1); // 2^30 < factor <= 2^31
+    InverseRoot { factor: factor as i64, shift: 62 - doublings as i32 }
+}
+
+impl<'a> Norm<'a> {
+    pub fn read(sections: &mut LayerReader<'_, 'a>) -> Result<Norm<'a>, ModelError> {
+        Ok(Norm { scale: sections.norm_scale()?, gains: sections.halves(Part::Gains)? })
+    }
+
+    /// The row's outputs, in order. |x · gain| ≤ 2^30 and the factor ≤ 2^31, so that nothing
+    /// overflows; a shift that leaves 1..=62 saturates.
+    fn outputs<T: Activation>(&self, row: &[i16], limit: i32) -> impl Fn(i16, i16) -> T + use<T> {
+        let sum = row.iter().map(|&x| u64::from(x.unsigned_abs()).pow(2)).sum::<u64>();
+        let inverse = inverse_root((sum + u64::from(self.scale.epsilon)).max(1));
+        let shift = Shift::saturating(inverse.shift + self.scale.shift);
+        move |x, gain| {
+            let product = i64::from(i32::from(x) * i32::from(gain)) * inverse.factor;
+            T::saturate(round_shift(product, shift), limit)
+        }
+    }
+
+    /// Normalizes `row` into `out`, of the same length; `columns` are those of the matrix that
+    /// reads it.
+    pub fn apply<T: Activation>(&self, row: &[i16], out: &mut [T]) {
+        let output = self.outputs(row, T::limit(row.len()));
+        for ((out, &x), gain) in out.iter_mut().zip(row).zip(self.gains.iter()) {
+            *out = output(x, gain);
+        }
+    }
+
+    /// Normalizes `row` in place.
+    pub fn apply_in_place(&self, row: &mut [i16]) {
+        let output = self.outputs(row, <i16 as Activation>::limit(row.len()));
+        for (x, gain) in row.iter_mut().zip(self.gains.iter()) {
+            *x = output(*x, gain);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn inverse_root_has_thirty_bits(v in 1..u64::MAX, drop in 0..63u32) {
+            let v = (v >> drop).max(1);
+            let inverse = inverse_root(v);
+            let value = inverse.factor as f64 * (-f64::from(inverse.shift)).exp2();
+            let exact = 1.0 / (v as f64).sqrt();
+            prop_assert!((value / exact - 1.0).abs() < (-29f64).exp2(), "{v}: {value} {exact}");
+            prop_assert!(inverse.factor <= 1 << 31);
+        }
+    }
+}

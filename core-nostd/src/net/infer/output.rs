@@ -1,0 +1,91 @@
+//! What an evaluation answers.
+use heapless::Vec;
+use shakmaty::{Chess, Move, MoveList, Position as _, Square};
+
+use super::{
+    curves::VALUE_FRACTION,
+    softmax::{self, PROBABILITY_ONE},
+};
+use crate::{
+    inputs::{Frame, Perspective},
+    moves::{MoveIndex, destination},
+};
+
+/// Fraction bits of a logit.
+pub const LOGIT_FRACTION: u32 = 16;
+/// Room for as many moves as the move generator has.
+const MOST_MOVES: usize = 256;
+
+/// A legal move and what the network says of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScoredMove {
+    /// The move.
+    pub mv: Move,
+    /// Its index, as the network sees it.
+    pub index: MoveIndex,
+    /// Its logit, in [`LOGIT_FRACTION`] bits.
+    pub logit: i32,
+    /// Its probability among the legal moves, in units of 1/[`PROBABILITY_ONE`].
+    pub probability: u32,
+    /// Where it starts, in the frame.
+    pub(super) from: Square,
+    /// Where the moved piece lands, in the frame.
+    pub(super) to: Square,
+}
+
+/// A position's legal moves and value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evaluation {
+    moves: Vec<ScoredMove, MOST_MOVES>,
+    value: i16,
+}
+
+impl Evaluation {
+    /// The legal moves, unscored.
+    pub(super) fn new(position: &Chess, perspective: Perspective) -> Evaluation {
+        let frame = Frame::new(perspective, position.turn());
+        let list: MoveList = position.legal_moves();
+        let moves = list.iter().map(|&mv| {
+            let index = MoveIndex::new(mv, frame);
+            let to = frame.square(destination(mv));
+            ScoredMove { mv, index, logit: 0, probability: 0, from: index.from(), to }
+        });
+        Evaluation { moves: moves.take(MOST_MOVES).collect(), value: 0 }
+    }
+
+    pub(super) fn moves_mut(&mut self) -> &mut [ScoredMove] {
+        &mut self.moves
+    }
+
+    pub(super) fn set_value(&mut self, value: i16) {
+        self.value = value;
+    }
+
+    /// Turns logits into probabilities and puts the best move first; of equals, the one with the
+    /// smaller index.
+    pub(super) fn rank(&mut self) {
+        self.moves.sort_unstable_by_key(|m| (core::cmp::Reverse(m.logit), m.index));
+        let mut probabilities = [0; MOST_MOVES];
+        softmax::moves(self.moves.iter().map(|m| m.logit), |i, p| probabilities[i] = p);
+        for (scored, probability) in self.moves.iter_mut().zip(probabilities) {
+            scored.probability = probability;
+        }
+    }
+
+    /// Every legal move, best first.
+    pub fn moves(&self) -> &[ScoredMove] {
+        &self.moves
+    }
+
+    /// The expected result for the side to move, from −32,767 (lost) to 32,767 (won).
+    pub const fn value(&self) -> i16 {
+        self.value
+    }
+
+    /// What [`Evaluation::value`] counts as one.
+    pub const VALUE_ONE: i32 = 1 << VALUE_FRACTION;
+    /// What [`ScoredMove::probability`] counts as one.
+    pub const PROBABILITY_ONE: u32 = PROBABILITY_ONE;
+    /// What [`ScoredMove::logit`] counts as one.
+    pub const LOGIT_ONE: i32 = 1 << LOGIT_FRACTION;
+}

@@ -1,0 +1,119 @@
+//! Logits of the legal moves.
+use shakmaty::{Bitboard, Square};
+
+use super::{
+    arithmetic::{pair_limit, saturate, saturate_i16},
+    kernel::dot_pairs,
+    linear::Linear,
+    output::ScoredMove,
+    scratch::Arena,
+};
+use crate::{
+    inputs::SQUARES,
+    net::{
+        Config,
+        kbz::{LayerReader, Matrix, ModelError, Part, Scale},
+    },
+};
+
+/// Magnitude of a part of a logit, in 16 fraction bits: two parts stay inside 32 bits.
+const LOGIT_LIMIT: i32 = (1 << 30) - 1;
+
+/// One row of weights a move index.
+#[derive(Debug, Clone, Copy)]
+pub struct PooledPolicy<'a> {
+    policy: Linear<'a>,
+}
+
+impl<'a> PooledPolicy<'a> {
+    pub fn read(sections: &mut LayerReader<'_, 'a>) -> Result<PooledPolicy<'a>, ModelError> {
+        Ok(PooledPolicy { policy: sections.linear_with_bias(Matrix::Policy)? })
+    }
+
+    /// Scores `moves` from the normalized trunk, `[width]`.
+    pub fn run(&self, trunk: &[i16], moves: &mut [ScoredMove]) {
+        for scored in moves {
+            let logit = self.policy.one(scored.index.to_usize(), trunk);
+            scored.logit = saturate(logit, LOGIT_LIMIT);
+        }
+    }
+}
+
+/// `from[s] · to[t]`, both linear in the square and the trunk.
+#[derive(Debug, Clone, Copy)]
+pub struct FromToPolicy<'a> {
+    squares: Linear<'a>,
+    context: Linear<'a>,
+    pair: Scale<'a>,
+    dim: usize,
+}
+
+impl<'a> FromToPolicy<'a> {
+    pub fn read(
+        sections: &mut LayerReader<'_, 'a>,
+        config: &Config,
+    ) -> Result<FromToPolicy<'a>, ModelError> {
+        Ok(FromToPolicy {
+            squares: sections.linear(Matrix::Squares)?,
+            context: sections.linear_with_bias(Matrix::Context)?,
+            pair: sections.scale(Part::PairScale)?,
+            dim: config.policy_dim as usize,
+        })
+    }
+
+    /// Output `row` for a square: its own part, of a normalized row `[width]`, and the trunk's.
+    fn channel(&self, row: usize, square: &[i16], context: &[i32]) -> i32 {
+        saturate(self.squares.one(row, square), LOGIT_LIMIT) + context[row]
+    }
+
+    /// The from vector (`first` = 0) or to vector (`first` = dim) of each of `wanted`.
+    fn vectors(
+        &self,
+        first: usize,
+        wanted: Bitboard,
+        squares: &[i16],
+        context: &[i32],
+        vectors: &mut [i16],
+    ) {
+        let width = squares.len() / SQUARES;
+        let limit = pair_limit(self.dim);
+        for square in wanted.into_iter().map(Square::to_usize) {
+            let input = &squares[square * width..][..width];
+            let vector = &mut vectors[square * self.dim..][..self.dim];
+            for (row, out) in (first..).zip(vector) {
+                *out = saturate_i16(i64::from(self.channel(row, input, context)), limit);
+            }
+        }
+    }
+
+    /// Scores `moves` from the normalized squares, `[64, width]`, and the normalized trunk.
+    pub fn run(
+        &self,
+        squares: &[i16],
+        trunk: &[i16],
+        moves: &mut [ScoredMove],
+        mut arena: Arena<'_>,
+    ) -> Result<(), ModelError> {
+        let dim = self.dim;
+        let context = arena.take::<i32>(self.context.rows())?;
+        let from = arena.take::<i16>(SQUARES * dim)?;
+        let to = arena.take::<i16>(SQUARES * dim)?;
+        for (row, out) in context.iter_mut().enumerate() {
+            *out = saturate(self.context.one(row, trunk), LOGIT_LIMIT);
+        }
+        self.vectors(0, moves.iter().map(|m| m.from).collect(), squares, context, from);
+        self.vectors(dim, moves.iter().map(|m| m.to).collect(), squares, context, to);
+        for scored in moves {
+            let (origin, target) = (scored.from.to_usize(), scored.to.to_usize());
+            let sum = dot_pairs(&from[origin * dim..][..dim], &to[target * dim..][..dim]);
+            let pair = saturate(self.pair.apply(0, sum), LOGIT_LIMIT);
+            let input = &squares[origin * trunk.len()..][..trunk.len()];
+            let extra = match scored.index.underpromotion() {
+                Some(plane) => self.channel(2 * dim + plane, input, context),
+                None => 0,
+            };
+            scored.logit = saturate(i64::from(pair) + i64::from(extra), i32::MAX);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,99 @@
+//! Softmax in integers: maximum subtracted, powers of two in fixed point, one rounding.
+use super::exp::{POWER_FRACTION, exp2_negative};
+
+/// Fraction bits of attention probabilities.
+pub const ATTENTION_FRACTION: u32 = 15;
+/// A move's probability of one.
+pub const PROBABILITY_ONE: u32 = 1 << 16;
+/// `log2(e)` in 16 fraction bits: from logits to binary exponents.
+const LOG2_E: u64 = 94_548;
+
+/// Turns at most 64 binary exponents, in 16 fraction bits, into probabilities in
+/// [`ATTENTION_FRACTION`] bits. Each is rounded once; their sum exceeds 1.0 by rounding only.
+/// `scores` are overwritten.
+pub fn attention(scores: &mut [i32], probabilities: &mut [i16]) {
+    /// So that a sum of 64 stays within 2^30.
+    const DROP: u32 = 6;
+    const RECIPROCAL: u32 = 2 * POWER_FRACTION - DROP;
+    const SHIFT: u32 = RECIPROCAL - ATTENTION_FRACTION;
+    let most = scores.iter().copied().max().unwrap_or(0);
+    let mut sum = 0u64;
+    for score in scores.iter_mut() {
+        let power = exp2_negative(most.abs_diff(*score)) >> DROP;
+        sum += u64::from(power);
+        *score = power as i32;
+    }
+    let reciprocal = (1u64 << RECIPROCAL) / sum.max(1);
+    for (probability, &power) in probabilities.iter_mut().zip(scores.iter()) {
+        let exact = u64::from(power.unsigned_abs()) * reciprocal;
+        *probability = ((exact + (1 << (SHIFT - 1))) >> SHIFT).min(i16::MAX as u64) as i16;
+    }
+}
+
+/// `e^(logit - most)` in 30 fraction bits, for logits in 16 fraction bits, none above `most`.
+fn power(logit: i32, most: i32) -> u64 {
+    let exponent = (u64::from(most.abs_diff(logit)) * LOG2_E) >> 16;
+    u64::from(exp2_negative(u32::try_from(exponent).unwrap_or(u32::MAX)))
+}
+
+/// The probability, in units of 1/[`PROBABILITY_ONE`], of each of at most 2^18 logits in 16
+/// fraction bits, handed to `emit` in order.
+pub fn moves(logits: impl Iterator<Item = i32> + Clone, mut emit: impl FnMut(usize, u32)) {
+    let most = logits.clone().max().unwrap_or(0);
+    let sum = logits.clone().map(|logit| power(logit, most)).sum::<u64>().max(1);
+    for (index, logit) in logits.enumerate() {
+        let scaled = power(logit, most) * u64::from(PROBABILITY_ONE);
+        emit(index, ((scaled + sum / 2) / sum) as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    fn exact(exponents: &[f64]) -> Vec<f64> {
+        let most = exponents.iter().copied().fold(f64::MIN, f64::max);
+        let powers: Vec<f64> = exponents.iter().map(|e| (e - most).exp2()).collect();
+        let sum: f64 = powers.iter().sum();
+        powers.iter().map(|p| p / sum).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn attention_is_within_a_unit_of_f64(scores in prop::collection::vec(-400_000..400_000, 64)) {
+            let exponents: Vec<f64> = scores.iter().map(|&s| f64::from(s) / 65_536.0).collect();
+            let mut probabilities = [0; 64];
+            attention(&mut scores.clone(), &mut probabilities);
+            for (p, exact) in probabilities.iter().zip(exact(&exponents)) {
+                prop_assert!((f64::from(*p) - exact * 32_768.0).abs() <= 1.0);
+            }
+        }
+
+        #[test]
+        fn attention_bounds_any_scores(scores in prop::collection::vec(any::<i32>(), 1..=64)) {
+            let mut probabilities = [0; 64];
+            attention(&mut scores.clone(), &mut probabilities);
+            let sum: i32 = probabilities.iter().map(|&p| i32::from(p)).sum();
+            prop_assert!(probabilities.iter().all(|&p| p >= 0));
+            prop_assert!((32_768 - 33..=32_768 + 32).contains(&sum), "{sum}");
+        }
+
+        #[test]
+        fn move_probabilities_are_within_a_unit_of_f64(
+            logits in prop::collection::vec(-600_000..600_000, 1..200),
+        ) {
+            let exponents: Vec<f64> =
+                logits.iter().map(|&l| f64::from(l) / 65_536.0 * std::f64::consts::LOG2_E).collect();
+            let exact = exact(&exponents);
+            let mut seen = 0;
+            moves(logits.iter().copied(), |i, p| {
+                seen += 1;
+                assert!((f64::from(p) - exact[i] * 65_536.0).abs() <= 1.0, "{p} {}", exact[i]);
+            });
+            prop_assert_eq!(seen, logits.len());
+        }
+    }
+}

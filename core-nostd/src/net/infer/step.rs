@@ -1,0 +1,70 @@
+//! The network's layers as they run on integers.
+use super::{
+    attention::{SquareAttention, TrunkAttention},
+    embedding::{Embedding, Pool},
+    feed_forward::FeedForward,
+    norm::Norm,
+    policy::{FromToPolicy, PooledPolicy},
+    state_space::StateSpace,
+    value::Value,
+};
+use crate::net::{
+    Config, Layer, Place, PolicyHead,
+    kbz::{ModelError, Reader},
+};
+
+/// One layer, with its sections of the model file.
+#[derive(Debug, Clone, Copy)]
+pub enum Step<'a> {
+    Embedding(Embedding<'a>),
+    SquareAttention(SquareAttention<'a>),
+    TrunkAttention(TrunkAttention<'a>),
+    StateSpace(StateSpace<'a>),
+    SquareFeedForward(FeedForward<'a>),
+    TrunkFeedForward(FeedForward<'a>),
+    EncoderNorm(Norm<'a>),
+    Pool(Pool<'a>),
+    TrunkNorm(Norm<'a>),
+    Pooled(PooledPolicy<'a>),
+    FromTo(FromToPolicy<'a>),
+    Value(Value<'a>),
+}
+
+/// Whether a block works on the squares; all others work on the trunk.
+const fn on_squares(place: Place) -> bool {
+    match place {
+        Place::Encoder | Place::EncoderBlock(_) => true,
+        Place::TrunkBlock(_) | Place::Head => false,
+    }
+}
+
+impl<'a> Step<'a> {
+    /// Reads `layer`, whose sections must come next.
+    pub fn read(
+        layer: Layer,
+        config: &Config,
+        reader: &mut Reader<'a>,
+    ) -> Result<Step<'a>, ModelError> {
+        let sections = &mut reader.layer(layer, config);
+        Ok(match layer {
+            Layer::Embedding => Step::Embedding(Embedding::read(sections)?),
+            Layer::Attention(place) if on_squares(place) => {
+                Step::SquareAttention(SquareAttention::read(sections, config)?)
+            }
+            Layer::Attention(_) => Step::TrunkAttention(TrunkAttention::read(sections)?),
+            Layer::Ssm(_) => Step::StateSpace(StateSpace::read(sections, config)?),
+            Layer::FeedForward(place, _) if on_squares(place) => {
+                Step::SquareFeedForward(FeedForward::read(sections)?)
+            }
+            Layer::FeedForward(..) => Step::TrunkFeedForward(FeedForward::read(sections)?),
+            Layer::EncoderNorm => Step::EncoderNorm(Norm::read(sections)?),
+            Layer::Pool => Step::Pool(Pool::read(sections)?),
+            Layer::TrunkNorm => Step::TrunkNorm(Norm::read(sections)?),
+            Layer::Policy(PolicyHead::Pooled) => Step::Pooled(PooledPolicy::read(sections)?),
+            Layer::Policy(PolicyHead::FromTo) => {
+                Step::FromTo(FromToPolicy::read(sections, config)?)
+            }
+            Layer::Value => Step::Value(Value::read(sections)?),
+        })
+    }
+}

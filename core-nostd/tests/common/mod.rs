@@ -1,0 +1,174 @@
+//! Model files filled with seeded pseudo-random integers, written from `docs/kbz.md` alone.
+use kibitzer_core::{
+    inputs::Perspective,
+    net::{
+        Config, PolicyHead, hash,
+        kbz::{Element, Part, Section, sections},
+    },
+};
+
+/// A small generator of 64-bit numbers (SplitMix64).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
+
+/// Small configurations that together have every layer and option.
+pub fn configs() -> [Config; 3] {
+    let small = |trunk: &str| Config {
+        width: 6,
+        heads: 2,
+        encoder_blocks: 1,
+        trunk: trunk.try_into().unwrap(),
+        ffn_mult: 1,
+        ssm_expand: 1,
+        ssm_state: 2,
+        ssm_rank: 2,
+        ssm_conv: 4,
+        ssm_ffn_mult: 2,
+        policy_dim: 3,
+        ..Config::default()
+    };
+    let from_to = Config {
+        perspective: Perspective::Mover,
+        policy_head: PolicyHead::FromTo,
+        attention_bias: true,
+        ..small("SA")
+    };
+    let bare = Config { encoder_blocks: 0, policy_head: PolicyHead::FromTo, ..small("") };
+    [from_to, small("AS"), bare]
+}
+
+/// A section's bytes: plausible integers, or with `wild` any that parse.
+fn fill(section: &Section, wild: bool, random: &mut Random) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for i in 0..section.count {
+        let r = random.next();
+        let is_scale =
+            section.element == Element::I32 && !matches!(section.part, Part::Bias(_) | Part::Skip);
+        let word: i64 = match (section.part, is_scale && i == 0, wild) {
+            (Part::NormScale, true, false) => 3,
+            (Part::NormScale, true, true) => (r % 125) as i64 - 62,
+            (_, true, false) => 31,
+            (_, true, true) => (r % 62) as i64 + 1,
+            (_, false, true) if r.is_multiple_of(4) => [i64::MIN, i64::MAX][(r >> 8) as usize % 2],
+            (_, false, true) => r as i64,
+            (_, false, false) if is_scale => (r % (1 << 30)) as i64,
+            (Part::Bias(_) | Part::Skip, ..) => (r % 10_000) as i64 - 5000,
+            (_, false, false) => (r % 2000) as i64 - 1000,
+        };
+        match section.element {
+            Element::I8 => bytes.push(if wild { word as i8 } else { (r % 255) as i8 } as u8),
+            Element::I16 => {
+                let half = word.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
+                bytes.extend(if wild { word as i16 ^ half } else { half }.to_le_bytes());
+            }
+            Element::I32 => {
+                let full = word.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+                bytes.extend(full.to_le_bytes());
+            }
+        }
+    }
+    bytes
+}
+
+/// CRC-32 bit by bit, as the format's description has it.
+pub fn crc32(bytes: &[u8]) -> u32 {
+    let mut crc = !0u32;
+    for &byte in bytes {
+        crc ^= u32::from(byte);
+        for _ in 0..8 {
+            crc = (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
+        }
+    }
+    !crc
+}
+
+/// Replaces the checksum by the one that fits.
+pub fn mend(file: &mut [u8]) {
+    let end = file.len() - 4;
+    let crc = crc32(&file[..end]);
+    file[end..].copy_from_slice(&crc.to_le_bytes());
+}
+
+/// The unsigned variable-length integers of postcard.
+fn varint(mut value: u64, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+fn header(c: &Config, stated_hash: u64, offsets: &[(usize, usize)]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for value in [c.width, c.heads, c.encoder_blocks, c.trunk.len() as u32] {
+        varint(value.into(), &mut out);
+    }
+    out.extend(c.trunk.bytes());
+    let state_space = [c.ssm_expand, c.ssm_state, c.ssm_rank, c.ssm_conv, c.ssm_ffn_mult];
+    for value in [c.ffn_mult].into_iter().chain(state_space) {
+        varint(value.into(), &mut out);
+    }
+    out.push((c.perspective == Perspective::Mover).into());
+    out.push((c.policy_head == PolicyHead::FromTo).into());
+    varint(c.policy_dim.into(), &mut out);
+    out.push(c.attention_bias.into());
+    varint(stated_hash, &mut out);
+    varint(offsets.len() as u64, &mut out);
+    for &(offset, length) in offsets {
+        varint(offset as u64, &mut out);
+        varint(length as u64, &mut out);
+    }
+    out
+}
+
+/// A whole file for `config`; `stated_hash` usually is its hash.
+pub fn file_with_hash(config: &Config, stated_hash: u64, wild: bool, seed: u64) -> Vec<u8> {
+    let mut random = Random(seed);
+    let contents: Vec<_> = sections(config).map(|s| fill(&s, wild, &mut random)).collect();
+    // The offsets' own varints move the sections: repeat until they agree.
+    let mut start = 16;
+    let head = loop {
+        let mut at: usize = start;
+        let offsets: Vec<_> = contents
+            .iter()
+            .map(|bytes| {
+                let offset = at;
+                at += bytes.len().next_multiple_of(16);
+                (offset, bytes.len())
+            })
+            .collect();
+        let head = header(config, stated_hash, &offsets);
+        let needed = (16 + head.len()).next_multiple_of(16);
+        if needed == start {
+            break head;
+        }
+        start = needed;
+    };
+    let mut file = b"KBZ\x1a\x01\x00\x00\x00\x00\x00\x00\x00".to_vec();
+    file.extend((head.len() as u32).to_le_bytes());
+    file.extend(head);
+    file.resize(start, 0);
+    for bytes in contents {
+        file.extend(bytes);
+        file.resize(file.len().next_multiple_of(16), 0);
+    }
+    let length = file.len() as u32 + 4;
+    file[8..12].copy_from_slice(&length.to_le_bytes());
+    file.extend([0; 4]);
+    mend(&mut file);
+    file
+}
+
+/// A whole file for `config`.
+pub fn file(config: &Config, wild: bool, seed: u64) -> Vec<u8> {
+    file_with_hash(config, hash(config), wild, seed)
+}

@@ -1,0 +1,290 @@
+//! Reading model files: whole ones, damaged ones, and any bytes at all.
+mod common;
+
+use common::{Random, configs, crc32, file, file_with_hash, mend};
+use kibitzer_core::{
+    net::{
+        Config, Evaluation, Model, ModelError, hash,
+        kbz::{checksum, sections},
+        scratch_bytes,
+    },
+    position::parse_fen,
+    shakmaty::Chess,
+};
+use proptest::prelude::*;
+
+/// Every kind of move: castling, en passant, promotions for both sides, mate.
+const FENS: [&str; 6] = [
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R b KQkq - 97 1",
+    "8/2p5/3p4/KP5r/1R2Pp1k/8/6P1/8 b - e3 0 1",
+    "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
+    "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N w - - 33 20",
+    "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3",
+];
+
+fn positions() -> impl Iterator<Item = Chess> {
+    FENS.iter().map(|fen| parse_fen(fen).unwrap())
+}
+
+fn evaluate_all(model: &Model<'_>) -> Vec<Evaluation> {
+    let mut scratch = vec![0; scratch_bytes(model.config())];
+    positions().map(|position| model.evaluate(&position, &mut scratch).unwrap()).collect()
+}
+
+#[test]
+fn whole_files_parse_and_answer() {
+    for config in configs() {
+        let bytes = file(&config, false, 1);
+        let model = Model::parse(&bytes).unwrap();
+        assert_eq!(*model.config(), config);
+        let answers = evaluate_all(&model);
+        for answer in &answers[..5] {
+            let moves = answer.moves();
+            assert!(moves.len() > 4);
+            assert!(moves.windows(2).all(|pair| pair[0].logit >= pair[1].logit));
+            let sum: u32 = moves.iter().map(|m| m.probability).sum();
+            assert!(sum.abs_diff(Evaluation::PROBABILITY_ONE) <= moves.len() as u32);
+            assert_ne!(moves[0].logit, moves[moves.len() - 1].logit, "all logits are equal");
+        }
+        assert!(answers[5].moves().is_empty(), "mate has no moves");
+        let other = file(&config, false, 2);
+        assert_ne!(evaluate_all(&Model::parse(&other).unwrap()), answers);
+    }
+}
+
+#[test]
+fn the_checksum_is_the_common_one() {
+    assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+    assert_eq!(checksum(b"123456789"), 0xcbf4_3926);
+}
+
+#[test]
+fn alignment_does_not_matter() {
+    let [config, ..] = configs();
+    let bytes = file(&config, false, 1);
+    let expected = evaluate_all(&Model::parse(&bytes).unwrap());
+    for shift in 1..16 {
+        let mut moved = vec![0xa5; shift];
+        moved.extend(&bytes);
+        let model = Model::parse(&moved[shift..]).unwrap();
+        assert_eq!(evaluate_all(&model), expected);
+        let mut scratch = vec![0x5a; scratch_bytes(&config) + shift];
+        for (position, expected) in positions().zip(&expected) {
+            assert_eq!(model.evaluate(&position, &mut scratch[shift..]).as_ref(), Ok(expected));
+        }
+    }
+}
+
+#[test]
+fn too_small_a_scratch_buffer_names_the_bytes_needed() {
+    for config in configs() {
+        let bytes = file(&config, false, 1);
+        let model = Model::parse(&bytes).unwrap();
+        let needed = scratch_bytes(&config);
+        let position = positions().next().unwrap();
+        for actual in [0, 1, needed / 2, needed - 1] {
+            let error = model.evaluate(&position, &mut vec![0; actual]).unwrap_err();
+            assert_eq!(error, ModelError::Scratch { needed, actual });
+        }
+    }
+}
+
+#[test]
+fn scratch_is_a_constant_that_boards_can_afford() {
+    const BYTES: usize = {
+        let config = Config {
+            width: 64,
+            heads: 4,
+            encoder_blocks: 3,
+            trunk: kibitzer_core::net::Trunk::new(),
+            ffn_mult: 4,
+            ssm_expand: 2,
+            ssm_state: 16,
+            ssm_rank: 16,
+            ssm_conv: 4,
+            ssm_ffn_mult: 4,
+            perspective: kibitzer_core::inputs::Perspective::Mover,
+            policy_head: kibitzer_core::net::PolicyHead::FromTo,
+            policy_dim: 32,
+            attention_bias: true,
+        };
+        let bytes = scratch_bytes(&config);
+        core::mem::forget(config);
+        bytes
+    };
+    const { assert!(BYTES < 24 * 1024) };
+    assert!(scratch_bytes(&Config::default()) < 128 * 1024);
+}
+
+#[test]
+fn every_flipped_bit_is_refused() {
+    let [_, _, config] = configs();
+    let mut bytes = file(&config, false, 1);
+    for byte in 0..bytes.len() {
+        for bit in 0..8 {
+            bytes[byte] ^= 1 << bit;
+            assert!(Model::parse(&bytes).is_err(), "bit {bit} of byte {byte}");
+            bytes[byte] ^= 1 << bit;
+        }
+    }
+    assert!(Model::parse(&bytes).is_ok());
+}
+
+#[test]
+fn each_fault_of_the_frame_has_its_error() {
+    let [config, ..] = configs();
+    let bytes = file(&config, false, 1);
+    let with = |at: usize, value: u8| {
+        let mut bytes = bytes.clone();
+        bytes[at] = value;
+        bytes
+    };
+    let parse = |bytes: &[u8]| Model::parse(bytes).unwrap_err();
+    let length = bytes.len() as u64;
+    assert_eq!(parse(&[]), ModelError::Truncated { needed: 20, actual: 0 });
+    assert_eq!(parse(&with(1, b'?')), ModelError::Magic(*b"K?Z\x1a"));
+    assert_eq!(parse(&with(4, 9)), ModelError::Version(9));
+    let cut = &bytes[..bytes.len() - 1];
+    assert_eq!(parse(cut), ModelError::Length { stated: length, actual: length - 1 });
+    let damaged = with(bytes.len() - 20, bytes[bytes.len() - 20] ^ 1);
+    assert!(matches!(parse(&damaged), ModelError::Checksum { .. }));
+    let mended = |at, value| {
+        let mut bytes = with(at, value);
+        mend(&mut bytes);
+        bytes
+    };
+    assert!(matches!(parse(&mended(14, 0xff)), ModelError::Truncated { .. }));
+    assert_eq!(parse(&mended(16, 1)), ModelError::Config(config_error(&config)));
+    assert!(matches!(parse(&mended(16, 12)), ModelError::Architecture { .. }));
+}
+
+fn config_error(config: &Config) -> kibitzer_core::net::ConfigError {
+    Config { width: 1, ..config.clone() }.validate().unwrap_err()
+}
+
+#[test]
+fn another_architecture_is_refused_with_both_hashes() {
+    let [a, b, _] = configs();
+    let bytes = file(&a, false, 1);
+    let expected = ModelError::Architecture { file: hash(&a), expected: hash(&b) };
+    let error = Model::parse_as(&bytes, &b).unwrap_err();
+    assert_eq!(error, expected);
+    let text = error.to_string();
+    assert!(text.contains(&format!("{:016x}", hash(&a))), "{text}");
+    assert!(text.contains(&format!("{:016x}", hash(&b))), "{text}");
+    assert!(Model::parse_as(&bytes, &a).is_ok());
+    let lying = file_with_hash(&a, 7, false, 1);
+    let error = ModelError::Architecture { file: 7, expected: hash(&a) };
+    assert_eq!(Model::parse(&lying).unwrap_err(), error);
+}
+
+/// The mutations of [`mutated_files_never_panic`].
+#[derive(Debug, Clone)]
+enum Mutation {
+    Set(prop::sample::Index, u8),
+    Fill(prop::sample::Index, usize, u8),
+    Cut(prop::sample::Index),
+    Extend(Vec<u8>),
+}
+
+fn mutation() -> impl Strategy<Value = Mutation> {
+    let index = any::<prop::sample::Index>;
+    prop_oneof![
+        (index(), any::<u8>()).prop_map(|(i, b)| Mutation::Set(i, b)),
+        (index(), 1..600usize, any::<u8>()).prop_map(|(i, n, b)| Mutation::Fill(i, n, b)),
+        index().prop_map(Mutation::Cut),
+        prop::collection::vec(any::<u8>(), 1..40).prop_map(Mutation::Extend),
+    ]
+}
+
+fn mutate(bytes: &mut Vec<u8>, mutation: &Mutation) {
+    match mutation {
+        Mutation::Set(i, b) => {
+            let at = i.index(bytes.len());
+            bytes[at] = *b;
+        }
+        Mutation::Fill(i, n, b) => {
+            let at = i.index(bytes.len());
+            let end = bytes.len().min(at + n);
+            bytes[at..end].fill(*b);
+        }
+        Mutation::Cut(i) => bytes.truncate(20 + i.index(bytes.len() - 20)),
+        Mutation::Extend(more) => bytes.extend(more),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn any_bytes_parse_or_fail(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        prop_assert!(Model::parse(&bytes).is_err());
+        let mut framed = b"KBZ\x1a\x01\x00\x00\x00".to_vec();
+        framed.extend((bytes.len() as u32 + 12).to_le_bytes());
+        framed.extend(bytes);
+        if framed.len() >= 20 {
+            framed[14..16].fill(0);
+            mend(&mut framed);
+        }
+        prop_assert!(Model::parse(&framed).is_err());
+    }
+
+    /// A damaged file whose length and checksum were made to fit is refused or evaluated.
+    #[test]
+    fn mutated_files_never_panic(
+        which in 0..3usize,
+        seed: u64,
+        mutations in prop::collection::vec(mutation(), 1..4),
+    ) {
+        let mut bytes = file(&configs()[which], false, seed);
+        for mutation in &mutations {
+            mutate(&mut bytes, mutation);
+        }
+        if bytes.len() >= 20 {
+            let length = bytes.len() as u32;
+            bytes[8..12].copy_from_slice(&length.to_le_bytes());
+            mend(&mut bytes);
+        }
+        if let Ok(model) = Model::parse(&bytes) {
+            evaluate_all(&model);
+        }
+    }
+
+    /// Sections of extreme integers, which no trainer writes, stay inside their types.
+    #[test]
+    fn extreme_integers_never_overflow(which in 0..3usize, seed: u64) {
+        let bytes = file(&configs()[which], true, seed);
+        evaluate_all(&Model::parse(&bytes).unwrap());
+    }
+}
+
+#[test]
+fn one_extreme_everywhere_never_overflows() {
+    for config in configs() {
+        for pattern in
+            [[0x80, 0x80], [0x7f, 0x7f], [0xff, 0x7f], [0x00, 0x80], [0xff, 0xff], [0, 0]]
+        {
+            let mut bytes = file(&config, false, 3);
+            let table = sections(&config).collect::<Vec<_>>();
+            let total: usize = table.iter().map(|s| s.bytes().next_multiple_of(16)).sum();
+            let mut at = bytes.len() - 4 - total;
+            let mut random = Random(5);
+            for section in table {
+                let keep = match section.element {
+                    kibitzer_core::net::kbz::Element::I32 => 4,
+                    _ => 0,
+                };
+                for (i, byte) in bytes[at..at + section.bytes()].iter_mut().enumerate().skip(keep) {
+                    *byte = pattern[i % 2];
+                }
+                if keep == 4 && random.next().is_multiple_of(2) {
+                    bytes[at] = 1;
+                }
+                at += section.bytes().next_multiple_of(16);
+            }
+            mend(&mut bytes);
+            evaluate_all(&Model::parse(&bytes).unwrap());
+        }
+    }
+}
