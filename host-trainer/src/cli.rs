@@ -21,20 +21,30 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Eval(commands::eval::Eval),
     Pack(commands::pack::Pack),
+    Train(commands::train::Train),
 }
 
 impl Command {
     fn run(self) -> anyhow::Result<()> {
         match self {
+            Command::Eval(command) => command.run(),
             Command::Pack(command) => command.run(),
+            Command::Train(command) => command.run(),
         }
     }
 }
 
+/// Ended by Ctrl-C after everything was saved: exit status 130.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("interrupted")]
+pub struct Interrupted;
+
 /// Runs the command line `arguments` (the program's name first).
 ///
-/// Exit status 0: done; 1: a defect or a failing machine; 2: a mistake that the user can mend.
+/// Exit status 0: done; 1: a defect or a failing machine; 2: a mistake that the user can mend;
+/// 130: ended by Ctrl-C.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
@@ -45,6 +55,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         // The reader of standard output went away, as in `kibitzer … | head`.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if error.is::<Interrupted>() => ExitCode::from(130),
         Err(error) => {
             eprintln!("kibitzer: {error:#}");
             if is_users(&error) { ExitCode::from(2) } else { ExitCode::FAILURE }

@@ -3,12 +3,22 @@
 //! The only crate that touches files, processes and clocks.
 //!
 //! - [`cli`]: the command line; [`commands`] holds one file a subcommand.
+//! - [`pgn`], [`records`], [`batches`]: games to training records to batches.
+//! - [`model`], [`checkpoint`], [`network`], [`device`]: a network in its files and at work.
+//! - [`train`], [`evaluation`]: learning, and measuring what was learned.
 //! - [`error`], [`files`], [`progress`]: one line for every mistake of the user, outputs that
 //!   appear whole or not at all, and what is shown on standard error.
+pub mod batches;
+pub mod checkpoint;
 pub mod cli;
 pub mod commands;
+pub mod device;
 pub mod error;
+pub mod evaluation;
 pub mod files;
+pub mod model;
+pub mod network;
 pub mod pgn;
 pub mod progress;
 pub mod records;
+pub mod train;

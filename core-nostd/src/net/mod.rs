@@ -3,8 +3,10 @@ mod config;
 pub mod infer;
 pub mod kbz;
 mod layers;
+mod presets;
 
 pub use config::{Config, ConfigError, PolicyHead, Trunk, TrunkBlock};
 pub use infer::{Evaluation, ScoredMove, scratch_bytes};
 pub use kbz::{Model, ModelError};
 pub use layers::{Layer, Place, Role, Shape, Tensor, hash, layers, parameter_count, tensors};
+pub use presets::{PRESETS, Preset, preset};

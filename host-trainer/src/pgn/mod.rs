@@ -2,14 +2,18 @@
 mod game;
 mod source;
 
-use std::{collections::HashSet, io, path::Path};
+use std::{
+    collections::HashSet,
+    io,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Result;
 use game::{Fault, GameVisitor};
 use pgn_reader::Reader;
 pub use source::open;
 
-use crate::{error::UserError, records::Record};
+use crate::{error::UserError, progress, records::Record};
 
 /// Reasons kept for [`Summary::reasons`].
 const REASONS: usize = 3;
@@ -27,6 +31,20 @@ pub struct Summary {
     pub skipped: u64,
     /// Why, for the first three: file, game (from 1), reason.
     pub reasons: Vec<String>,
+}
+
+impl Summary {
+    /// Says on standard error what was read and what was not.
+    pub fn report(&self) {
+        let Summary { games, positions, duplicates, skipped, .. } = self;
+        tracing::info!(
+            "{positions} positions of {games} games; {duplicates} repeated games left out, \
+             {skipped} skipped"
+        );
+        for reason in &self.reasons {
+            tracing::warn!("skipped {reason}");
+        }
+    }
 }
 
 /// Reads games, each once.
@@ -99,10 +117,41 @@ fn breaks_off(name: &Path, game: u64, error: &io::Error) -> UserError {
     )
 }
 
+/// Hands every whole game of `paths` to `take`, with a spinner that counts positions.
+///
+/// # Errors
+/// [`UserError`] if a file cannot be read, or if none holds a whole game; `take`'s own.
+pub fn read_all(
+    paths: &[PathBuf],
+    mut take: impl FnMut(&[Record]) -> Result<()>,
+) -> Result<Summary> {
+    let spinner = progress::spinner("positions");
+    let mut games = Games::default();
+    for path in paths {
+        let text = open(path)?;
+        games.read(path, text, |game| {
+            spinner.inc(game.len() as u64);
+            take(game)
+        })?;
+    }
+    spinner.finish_and_clear();
+    let summary = games.summary().clone();
+    if summary.games == 0 {
+        return Err(no_games(&paths[0], &summary).into());
+    }
+    Ok(summary)
+}
+
+fn no_games(path: &Path, summary: &Summary) -> UserError {
+    let what = match summary.reasons.first() {
+        Some(reason) => format!("no whole game ({} skipped; {reason})", summary.skipped),
+        None => "no games".into(),
+    };
+    UserError::new(what, path.display(), "give a PGN file with finished games")
+}
+
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use kibitzer_core::shakmaty::{EnPassantMode, Position as _, fen::Fen};
 
     use super::*;

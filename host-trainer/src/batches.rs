@@ -1,0 +1,114 @@
+//! Positions to batches: tokens, legal moves and targets as the network's backends take them.
+use kibitzer_core::{
+    inputs::{AUX_DENOMINATOR, Frame, Inputs, Perspective},
+    moves::MoveIndex,
+    shakmaty::{Chess, Position as _},
+};
+use kibitzer_gpu::Batch;
+
+use crate::records::{Record, RecordError};
+
+/// An empty batch with room for `positions` positions.
+pub fn with_capacity(positions: usize) -> Batch {
+    /// Legal moves of an average position, rounded up.
+    const LEGAL: usize = 48;
+    let mut batch = Batch {
+        sequences: 0,
+        length: 1,
+        tokens: Vec::with_capacity(positions * 64),
+        aux: Vec::with_capacity(positions * 7),
+        legal_offsets: Vec::with_capacity(positions + 1),
+        legal: Vec::with_capacity(positions * LEGAL),
+        target_policy: Vec::with_capacity(positions * LEGAL),
+        target_value: Vec::with_capacity(positions),
+    };
+    batch.legal_offsets.push(0);
+    batch
+}
+
+/// Adds `position` with all its legal moves and no target.
+pub fn push(batch: &mut Batch, position: &Chess, perspective: Perspective) {
+    push_inputs(batch, position, perspective);
+    let frame = Frame::new(perspective, position.turn());
+    let indices = position.legal_moves().into_iter().map(|mv| MoveIndex::new(mv, frame));
+    batch.legal.extend(indices.map(|index| index.to_usize() as u16));
+    batch.legal_offsets.push(batch.legal.len() as u32);
+}
+
+/// Adds `position` without any move: only its value is wanted.
+pub fn push_for_value(batch: &mut Batch, position: &Chess, perspective: Perspective) {
+    push_inputs(batch, position, perspective);
+    batch.legal_offsets.push(batch.legal.len() as u32);
+}
+
+/// Adds a record's position with its legal moves; the target is the move played, the value the
+/// game's result. Returns the played move's place among the legal ones.
+///
+/// # Errors
+/// If the record is damaged; the batch is then unchanged.
+pub fn push_record(
+    batch: &mut Batch,
+    record: &Record,
+    perspective: Perspective,
+) -> Result<usize, RecordError> {
+    let position = record.position()?;
+    let legal = position.legal_moves();
+    let played = record.played_among(&legal)?;
+    let frame = Frame::new(perspective, position.turn());
+    push_inputs(batch, &position, perspective);
+    let start = batch.legal.len();
+    batch.legal.extend(legal.iter().map(|&mv| MoveIndex::new(mv, frame).to_usize() as u16));
+    batch.legal_offsets.push(batch.legal.len() as u32);
+    batch.target_policy.resize(batch.legal.len(), 0.0);
+    batch.target_policy[start + played] = 1.0;
+    batch.target_value.push(record.result.into());
+    Ok(played)
+}
+
+fn push_inputs(batch: &mut Batch, position: &Chess, perspective: Perspective) {
+    let inputs = Inputs::new(position, perspective);
+    batch.tokens.extend_from_slice(&inputs.tokens);
+    let scalars = inputs.aux.iter().zip(AUX_DENOMINATOR);
+    batch.aux.extend(scalars.map(|(&x, denominator)| f32::from(x) / f32::from(denominator)));
+    batch.sequences += 1;
+}
+
+#[cfg(test)]
+mod tests {
+    use kibitzer_core::position::parse_fen;
+
+    use super::*;
+
+    const FEN: &str = "r3k2r/pppq1ppp/2n2n2/3pp3/1b1PP3/2N2N2/PPPQ1PPP/R3K2R b KQkq - 4 8";
+
+    #[test]
+    fn records_make_sound_batches_in_both_perspectives() {
+        let position = parse_fen(FEN).unwrap();
+        let mv = position.legal_moves()[5];
+        let mut record = Record::new(&position, mv, 14);
+        record.result = -1;
+        for perspective in [Perspective::Absolute, Perspective::Mover] {
+            let mut batch = with_capacity(2);
+            assert_eq!(push_record(&mut batch, &record, perspective), Ok(5));
+            push_record(&mut batch, &record, perspective).unwrap();
+            batch.validate().unwrap();
+            batch.validate_targets().unwrap();
+            assert_eq!(batch.target_value, [-1.0, -1.0]);
+            let frame = Frame::new(perspective, position.turn());
+            let index = MoveIndex::from_usize(batch.legal[5].into()).unwrap();
+            assert_eq!(index.decode(&position, frame), Some(mv));
+            assert_eq!(batch.target_policy[5], 1.0);
+        }
+    }
+
+    #[test]
+    fn a_position_alone_has_its_moves_or_none() {
+        let position = parse_fen(FEN).unwrap();
+        let mut batch = with_capacity(2);
+        push(&mut batch, &position, Perspective::Mover);
+        push_for_value(&mut batch, &position, Perspective::Mover);
+        batch.validate().unwrap();
+        assert_eq!(batch.entries(0).len(), position.legal_moves().len());
+        assert!(batch.entries(1).is_empty());
+    }
+}

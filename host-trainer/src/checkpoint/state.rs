@@ -1,0 +1,113 @@
+//! `state.json`: where a run stands.
+use std::{fs, io::Write as _, path::Path};
+
+use anyhow::Result;
+use kibitzer_core::net::Config;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::UserError,
+    files::atomic_write,
+    model::hash_text,
+    records::RecordFile,
+    train::{Settings, Window},
+};
+
+const VERSION: u32 = 1;
+
+/// Where a run stands. The order of the positions follows from the seed and the cursor alone, so
+/// they are the whole random state.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct State {
+    /// Version of this file.
+    pub version: u32,
+    /// Steps taken.
+    pub step: u64,
+    /// Positions taken from the order of training.
+    pub cursor: u64,
+    /// Hash of the architecture, 16 hexadecimal digits.
+    pub hash: String,
+    /// The architecture.
+    pub config: Config,
+    /// What the run was asked to do, its schedule and seed included.
+    pub settings: Settings,
+    /// What it learns from.
+    pub records: RecordsName,
+    /// Losses since the last line of the metrics.
+    pub window: Window,
+}
+
+/// Names a file of records by its content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordsName {
+    /// Digest of its games, 16 hexadecimal digits.
+    pub fingerprint: String,
+    /// Its positions.
+    pub positions: usize,
+}
+
+impl RecordsName {
+    /// The name of `records`.
+    pub fn of(records: &RecordFile) -> RecordsName {
+        RecordsName {
+            fingerprint: format!("{:016x}", records.fingerprint()),
+            positions: records.len(),
+        }
+    }
+}
+
+impl State {
+    /// The state before the first step.
+    pub fn new(config: Config, settings: Settings, records: RecordsName) -> State {
+        State {
+            version: VERSION,
+            step: 0,
+            cursor: 0,
+            hash: hash_text(&config),
+            config,
+            settings,
+            records,
+            window: Window::default(),
+        }
+    }
+
+    pub(super) fn save(&self, path: &Path) -> Result<()> {
+        atomic_write(path, |file| {
+            serde_json::to_writer_pretty(&mut *file, self)?;
+            Ok(file.write_all(b"\n")?)
+        })
+    }
+
+    pub(super) fn load(path: &Path) -> Result<State> {
+        let refuse = |what: String| {
+            UserError::new(what, path.display(), "take another checkpoint or start a new run")
+        };
+        let text = fs::read(path).map_err(|error| UserError::cannot_read(path, &error))?;
+        let state: State = serde_json::from_slice(&text)
+            .map_err(|error| refuse(format!("the state is broken ({error})")))?;
+        if state.version != VERSION {
+            let what = format!("state of version {} where {VERSION} is read", state.version);
+            return Err(refuse(what).into());
+        }
+        state.config.validate().map_err(|error| refuse(error.to_string()))?;
+        let wanted = hash_text(&state.config);
+        if state.hash != wanted {
+            let found = &state.hash;
+            return Err(refuse(format!(
+                "architecture hash {found} where this program's tables give {wanted}"
+            ))
+            .into());
+        }
+        Ok(state)
+    }
+
+    /// The refusal of something at `place` that belongs to the architecture `other`.
+    pub fn foreign(&self, place: &Path, other: &Config) -> UserError {
+        UserError::new(
+            format_args!("architecture hash {} where the run has {}", hash_text(other), self.hash),
+            place.display(),
+            "resume with the run's own configuration or choose another folder",
+        )
+    }
+}

@@ -1,0 +1,156 @@
+//! Sums over positions from which the report follows.
+use super::{MaterialReport, Report, ValueReport};
+
+/// Bins of the calibration error over the values from −1 to 1.
+const BINS: usize = 10;
+
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    moves: Moves,
+    values: Values,
+}
+
+#[derive(Debug, Default)]
+struct Moves {
+    positions: usize,
+    top1: f64,
+    top5: f64,
+    cross_entropy: f64,
+}
+
+#[derive(Debug, Default)]
+struct Values {
+    count: f64,
+    sum: f64,
+    squares: f64,
+    result_sum: f64,
+    result_squares: f64,
+    products: f64,
+    errors: f64,
+    /// Count, sum of values and sum of results by bin.
+    bins: [(f64, f64, f64); BINS],
+}
+
+impl Tally {
+    /// Adds one position's legal logits, of which number `played` is the move played.
+    pub(super) fn policy(&mut self, logits: &[f32], played: usize) {
+        let own = logits[played];
+        let higher = logits.iter().filter(|&&x| x > own).count() as f64;
+        let equal = logits.iter().filter(|&&x| x == own).count() as f64;
+        // The chance to be among the first k if ties are broken at random.
+        let among = |k: f64| ((k - higher) / equal).clamp(0.0, 1.0);
+        self.moves.positions += 1;
+        self.moves.top1 += among(1.0);
+        self.moves.top5 += among(5.0);
+        self.moves.cross_entropy += log_sum_exp(logits) - f64::from(own);
+    }
+
+    /// Adds one position's value and the game's result.
+    pub(super) fn value(&mut self, value: f32, result: f32) {
+        let (x, y) = (f64::from(value), f64::from(result));
+        let values = &mut self.values;
+        values.count += 1.0;
+        values.sum += x;
+        values.squares += x * x;
+        values.result_sum += y;
+        values.result_squares += y * y;
+        values.products += x * y;
+        values.errors += (x - y).powi(2);
+        let bin = ((x + 1.0) / 2.0 * BINS as f64) as usize;
+        let (count, sum, results) = &mut values.bins[bin.min(BINS - 1)];
+        *count += 1.0;
+        *sum += x;
+        *results += y;
+    }
+
+    pub(super) fn report(&self, material: MaterialReport) -> Report {
+        let Moves { positions, top1, top5, cross_entropy } = self.moves;
+        let mean = |sum: f64| sum / positions as f64;
+        Report {
+            positions,
+            top1: mean(top1),
+            top5: mean(top5),
+            cross_entropy: mean(cross_entropy),
+            value: self.values.report(),
+            material,
+        }
+    }
+}
+
+impl Values {
+    fn report(&self) -> ValueReport {
+        let Values { count, sum, squares, result_sum, result_squares, products, errors, bins } =
+            self;
+        let covariance = products - sum * result_sum / count;
+        let variance = squares - sum * sum / count;
+        let result_variance = result_squares - result_sum * result_sum / count;
+        let distance: f64 = bins.iter().map(|(_, sum, results)| (sum - results).abs()).sum();
+        ValueReport {
+            correlation: covariance / (variance * result_variance).sqrt(),
+            ece: distance / count,
+            mse: errors / count,
+        }
+    }
+}
+
+/// ln Σ exp(x), without overflow.
+fn log_sum_exp(logits: &[f32]) -> f64 {
+    let highest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let sum: f64 = logits.iter().map(|&x| f64::from(x - highest).exp()).sum();
+    f64::from(highest) + sum.ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(tally: &Tally) -> Report {
+        tally.report(MaterialReport { pairs: 0, pass_rate: f64::NAN })
+    }
+
+    #[test]
+    fn ties_share_and_ranks_count() {
+        let mut tally = Tally::default();
+        tally.policy(&[2.0, 1.0, 0.0], 0);
+        assert_eq!((report(&tally).top1, report(&tally).top5), (1.0, 1.0));
+        tally.policy(&[0.0; 20], 3);
+        assert_eq!(report(&tally).top1, (1.0 + 1.0 / 20.0) / 2.0);
+        assert_eq!(report(&tally).top5, (1.0 + 5.0 / 20.0) / 2.0);
+        tally.policy(&[9.0, 8.0, 7.0, 6.0, 5.0, 4.0], 5);
+        assert_eq!(report(&tally).top5, 1.25 / 3.0);
+    }
+
+    #[test]
+    fn cross_entropy_is_in_nats_and_does_not_overflow() {
+        let mut tally = Tally::default();
+        tally.policy(&[300.0, 300.0], 1);
+        assert!((report(&tally).cross_entropy - 2f64.ln()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn values_are_compared_with_results() {
+        let mut tally = Tally::default();
+        tally.policy(&[0.0], 0);
+        for (value, result) in [(0.5, 1.0), (-0.5, -1.0), (0.5, 1.0), (-0.5, -1.0)] {
+            tally.value(value, result);
+        }
+        let value = report(&tally).value;
+        assert!((value.correlation - 1.0).abs() < 1e-12);
+        assert!((value.mse - 0.25).abs() < 1e-12);
+        assert!((value.ece - 0.5).abs() < 1e-12);
+        // One bin in which too high and too low even out is calibrated.
+        let mut tally = Tally::default();
+        for result in [1.0, -1.0] {
+            tally.value(0.0, result);
+        }
+        assert_eq!(tally.values.report().ece, 0.0);
+    }
+
+    #[test]
+    fn the_ends_of_the_scale_have_bins() {
+        let mut tally = Tally::default();
+        tally.value(1.0, 1.0);
+        tally.value(-1.0, -1.0);
+        assert_eq!(tally.values.report().ece, 0.0);
+    }
+}

@@ -1,0 +1,238 @@
+//! The run: steps, metrics, validation and checkpoints.
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use anyhow::Result;
+use kibitzer_gpu::{Backend, Error as BackendError, Losses};
+use serde_json::json;
+
+use super::{
+    loader::{Loader, Plan},
+    metrics::{Means, Metrics},
+};
+use crate::{
+    checkpoint::{Checkpoint, State},
+    error::UserError,
+    evaluation::{self, Report},
+    model::Model,
+    progress,
+    records::{Held, Order, Record, RecordFile},
+};
+
+/// Lines of losses that a run's metrics have at most.
+const LINES: u64 = 1000;
+/// A checkpoint is at most so old.
+const OLDEST: Duration = Duration::from_secs(300);
+/// Held-out positions and material pairs of a validation during the run.
+const VALIDATION: (usize, usize) = (2048, 256);
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// All steps are done; the last validation, if any game was held out.
+    Finished(Option<Report>),
+    /// Stopped before the end; the checkpoint is saved.
+    Stopped,
+}
+
+/// A training run on its way.
+pub struct Run {
+    /// The folder of its checkpoints and metrics.
+    pub folder: PathBuf,
+    /// What it learns from.
+    pub records: Arc<RecordFile>,
+    /// Where `records` lies, for errors.
+    pub records_path: PathBuf,
+    /// The network with its optimizer, at `state`.
+    pub backend: Box<dyn Backend>,
+    /// Where it stands.
+    pub state: State,
+    /// Steps between validations, each with a checkpoint.
+    pub save_every: u64,
+    /// Threads that prepare batches.
+    pub loaders: usize,
+    /// Set from outside to stop after the current step.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl Run {
+    /// Trains to the last step, or until `stop` is set; the newest checkpoint is then complete.
+    ///
+    /// # Errors
+    /// [`UserError`] if a record is damaged, no game is left to train on, the loss diverges or
+    /// the folder cannot be written; the device's.
+    pub fn train(mut self) -> Result<Outcome> {
+        let settings = self.state.settings.clone();
+        let held = Held::new(&self.records, settings.held_out);
+        let validation = self.validation_set(&held.out);
+        let plan = self.plan(held.training)?;
+        let steps = self.state.step..settings.steps;
+        let mut loader = Loader::start(&self.records, &plan, &steps, self.loaders)?;
+        let mut metrics = Metrics::open(&self.folder, self.state.step)?;
+        let mut pace = Pace::start(&self.state);
+        let mut report = None;
+        let line_every = settings.steps.div_ceil(LINES);
+        while let Some(batch) = loader.next_batch().map_err(|e| self.damaged(e))? {
+            let hyper = settings.optimizer(self.state.step);
+            let losses = self.backend.step(&batch, &hyper, settings.value_weight);
+            let losses = losses.map_err(|error| self.diverged(error))?;
+            self.advance(&losses);
+            let last = self.state.step == settings.steps;
+            if self.state.step.is_multiple_of(line_every) || last {
+                let means = self.state.window.take();
+                let speed = pace.lap(self.state.step, settings.batch, loader.take_waited());
+                self.write_losses(&mut metrics, &means, hyper.learning_rate, &speed)?;
+                pace.show(&means, &speed);
+            }
+            let stopping = self.stop.load(Ordering::Relaxed) && !last;
+            if self.state.step.is_multiple_of(self.save_every) || last {
+                report = self.validate(&validation, &mut metrics)?;
+                self.save(&mut pace)?;
+            } else if stopping || pace.saved.elapsed() > OLDEST {
+                self.save(&mut pace)?;
+            }
+            if stopping {
+                return Ok(Outcome::Stopped);
+            }
+        }
+        Ok(Outcome::Finished(report))
+    }
+
+    fn plan(&self, training: Vec<u32>) -> Result<Plan> {
+        if training.is_empty() {
+            let mend = "pack more games";
+            let path = self.records_path.display();
+            return Err(UserError::new("no game is left to train on", path, mend).into());
+        }
+        let settings = &self.state.settings;
+        let order = Order::new(training, settings.seed);
+        let perspective = self.state.config.perspective;
+        Ok(Plan { batch: settings.batch, order, perspective })
+    }
+
+    fn validation_set(&self, held_out: &[u32]) -> Vec<Record> {
+        evaluation::evenly(held_out, VALIDATION.0).map(|i| self.records[i as usize]).collect()
+    }
+
+    fn advance(&mut self, losses: &Losses) {
+        self.state.step += 1;
+        self.state.cursor += self.state.settings.batch as u64;
+        self.state.window.add(losses);
+    }
+
+    fn write_losses(
+        &self,
+        metrics: &mut Metrics,
+        means: &Means,
+        learning_rate: f32,
+        speed: &Speed,
+    ) -> Result<()> {
+        metrics.write(&json!({
+            "step": self.state.step,
+            "positions": self.state.cursor,
+            "loss": means.loss,
+            "policy": means.policy,
+            "value": means.value,
+            "gradient_norm": means.gradient_norm,
+            "learning_rate": learning_rate,
+            "positions_per_second": speed.positions_per_second,
+            "waiting": speed.waiting,
+        }))
+    }
+
+    /// Evaluates the held-out positions, if there are any.
+    fn validate(&mut self, records: &[Record], metrics: &mut Metrics) -> Result<Option<Report>> {
+        if records.is_empty() {
+            return Ok(None);
+        }
+        let records: Vec<&Record> = records.iter().collect();
+        let perspective = self.state.config.perspective;
+        let report =
+            evaluation::evaluate(&mut self.backend, perspective, &records, VALIDATION.1, |_| {})
+                .map_err(|error| self.damaged(error))?;
+        metrics.write(&json!({"step": self.state.step, "validation": &report}))?;
+        tracing::info!(
+            "step {}: held-out cross-entropy {:.4}, top-1 {:.1} %, top-5 {:.1} %, \
+             value correlation {:.3}",
+            self.state.step,
+            report.cross_entropy,
+            100.0 * report.top1,
+            100.0 * report.top5,
+            report.value.correlation,
+        );
+        Ok(Some(report))
+    }
+
+    fn save(&mut self, pace: &mut Pace) -> Result<()> {
+        let config = self.state.config.clone();
+        let model = Model { config, parameters: self.backend.parameters()? };
+        let optimizer = self.backend.optimizer_state()?;
+        Checkpoint { model, optimizer, state: self.state.clone() }.save(&self.folder)?;
+        pace.saved = Instant::now();
+        Ok(())
+    }
+
+    fn damaged(&self, error: impl Into<anyhow::Error>) -> anyhow::Error {
+        crate::records::blame(error.into(), &self.records_path)
+    }
+
+    fn diverged(&self, error: BackendError) -> anyhow::Error {
+        match error {
+            BackendError::Diverged { .. } => {
+                let place = format!("step {} of {}", self.state.step, self.folder.display());
+                UserError::new(error, place, "start again with a lower --lr").into()
+            }
+            other => other.into(),
+        }
+    }
+}
+
+/// Speed over the steps since the last line.
+struct Speed {
+    positions_per_second: f64,
+    /// Share of the time in which the device waited for data.
+    waiting: f64,
+}
+
+/// The clock and the bar.
+struct Pace {
+    lap: Instant,
+    lap_step: u64,
+    saved: Instant,
+    bar: indicatif::ProgressBar,
+}
+
+impl Pace {
+    fn start(state: &State) -> Pace {
+        let bar = progress::bar(state.settings.steps, "steps");
+        bar.set_position(state.step);
+        bar.reset_eta();
+        let now = Instant::now();
+        Pace { lap: now, lap_step: state.step, saved: now, bar }
+    }
+
+    fn lap(&mut self, step: u64, batch: usize, waited: Duration) -> Speed {
+        let seconds = self.lap.elapsed().as_secs_f64().max(f64::MIN_POSITIVE);
+        let positions = (step - self.lap_step) as f64 * batch as f64;
+        self.bar.set_position(step);
+        (self.lap, self.lap_step) = (Instant::now(), step);
+        Speed { positions_per_second: positions / seconds, waiting: waited.as_secs_f64() / seconds }
+    }
+
+    fn show(&self, means: &Means, speed: &Speed) {
+        self.bar.set_message(format!(
+            "loss {:.4} (policy {:.4}, value {:.4}), {:.0} positions/s, {:.1} % waiting for data",
+            means.loss,
+            means.policy,
+            means.value,
+            speed.positions_per_second,
+            100.0 * speed.waiting,
+        ));
+    }
+}
