@@ -2,13 +2,14 @@
 //!
 //! - [`program`]: the network as a flat list of operations on planned buffers, built once from
 //!   the core's table of layers.
-//! - [`Backend`]: what trains and evaluates a network on some device.
+//! - [`Backend`]: what trains and evaluates a network on some device: [`cpu`] in plain Rust.
 //! - [`Batch`]: what goes in; [`Outputs`] and [`Losses`]: what comes out.
 //! - [`AdamW`] and [`initialise`]: the optimizer and the parameters' first values.
 
 mod adamw;
 mod backend;
 mod batch;
+pub mod cpu;
 mod error;
 mod init;
 mod probe;

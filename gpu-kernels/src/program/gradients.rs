@@ -60,13 +60,13 @@ pub(super) fn plan(mut program: Program) -> Program {
     let mut ops = std::mem::take(&mut program.ops);
     let mut written: Vec<Vec<View>> = vec![vec![]; program.buffers.len()];
     let mut free = Vec::new();
+    for output in unread(&ops) {
+        // Its gradient comes from outside, before the backward pass.
+        program.buffers[output.0].slot = Some(take(&mut program, &mut free, output));
+        let (column, width) = (0, program.buffers[output.0].width);
+        written[output.0] = vec![View { buffer: output, column, width, accumulate: false }];
+    }
     for op in ops.iter_mut().rev() {
-        if let Some(output) = op.output().filter(|o| program.buffers[o.0].slot.is_none()) {
-            // Nothing reads it: its gradient, if it has one, comes from outside.
-            program.buffers[output.0].slot = Some(take(&mut program, &mut free, output));
-            let (column, width) = (0, program.buffers[output.0].width);
-            written[output.0] = vec![View { buffer: output, column, width, accumulate: false }];
-        }
         if let (Some(from), Some(to)) = (op.output(), op.passes_gradient_to()) {
             assert!(written[to.0].is_empty(), "a residual's other reader comes later");
             program.buffers[to.0].slot = program.buffers[from.0].slot;
@@ -77,17 +77,27 @@ pub(super) fn plan(mut program: Program) -> Program {
             view.accumulate = before.iter().any(|other| overlap(view, other));
             before.push(*view);
             if program.buffers[view.buffer.0].slot.is_none() {
-                program.buffers[view.buffer.0].slot =
-                    Some(take(&mut program, &mut free, view.buffer));
+                let slot = take(&mut program, &mut free, view.buffer);
+                program.buffers[view.buffer.0].slot = Some(slot);
             }
         }
         if let (Some(output), None) = (op.output(), op.passes_gradient_to()) {
-            let slot = program.buffers[output.0].slot;
-            free.extend(slot);
+            free.extend(program.buffers[output.0].slot);
         }
     }
     program.ops = ops;
     program
+}
+
+/// Outputs that no operation reads.
+fn unread(ops: &[Op]) -> Vec<Buffer> {
+    let read = |buffer: &Buffer| {
+        ops.iter().any(|op| {
+            op.passes_gradient_to() == Some(*buffer)
+                || op.inputs().iter().any(|view| view.buffer == *buffer)
+        })
+    };
+    ops.iter().filter_map(Op::output).filter(|buffer| !read(buffer)).collect()
 }
 
 fn overlap(a: &View, b: &View) -> bool {

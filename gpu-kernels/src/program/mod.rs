@@ -196,15 +196,16 @@ impl Program {
         &self.buffers[buffer.0]
     }
 
-    /// The loss's logits and values.
-    ///
-    /// # Panics
-    /// If the program has no loss.
-    pub fn outputs(&self) -> (View, View) {
-        let loss = self.ops.iter().find_map(|op| match op {
+    /// All buffers.
+    pub fn all_buffers(&self) -> impl Iterator<Item = Buffer> + use<> {
+        (0..self.buffers.len()).map(Buffer)
+    }
+
+    /// The loss's logits and values, if the program has a loss; a network's has.
+    pub fn outputs(&self) -> Option<(View, View)> {
+        self.ops.iter().find_map(|op| match op {
             Op::Loss { logits, values } => Some((*logits, *values)),
             _ => None,
-        });
-        loss.expect("a network's program ends in its loss")
+        })
     }
 }

@@ -1,0 +1,139 @@
+//! Buffers of a program, and how each operation runs on them.
+mod backward;
+mod forward;
+
+pub use backward::ParameterGradient;
+
+use std::mem::take;
+
+use kibitzer_core::{inputs::SQUARES, moves::MAX_LEGAL};
+
+use super::{
+    matrix::In,
+    ops::{attention::Attention, conv::Conv, policy::Squares, scan::Scan},
+};
+use crate::program::{Buffer, Over, Program, Rows, Sizes, View};
+
+/// The memory that a program runs in.
+#[derive(Debug)]
+pub struct Machine {
+    program: Program,
+    sizes: Sizes,
+    activations: Vec<Vec<f32>>,
+    gradients: Vec<Vec<f32>>,
+    scratch: Vec<f32>,
+}
+
+impl Machine {
+    /// Allocates everything for chunks of up to `capacity` positions.
+    pub fn new(program: Program, capacity: usize) -> Machine {
+        let legal = capacity * MAX_LEGAL;
+        let sizes = Sizes { sequences: capacity, length: 1, legal };
+        let mut machine = Machine {
+            activations: vec![vec![]; program.buffers.len()],
+            gradients: vec![vec![]; program.slots.len()],
+            scratch: vec![],
+            program,
+            sizes,
+        };
+        machine.resize(sizes);
+        machine
+    }
+
+    /// The program.
+    pub const fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Makes room for `sizes`; what is there stays.
+    fn resize(&mut self, sizes: Sizes) {
+        self.sizes = sizes;
+        let grow = |data: &mut Vec<f32>, rows: Rows, width: usize| {
+            let len = sizes.rows(rows) * width;
+            if data.len() < len {
+                data.resize(len, 0.0);
+            }
+        };
+        for (data, info) in self.activations.iter_mut().zip(&self.program.buffers) {
+            grow(data, info.rows, info.width);
+        }
+        for (data, slot) in self.gradients.iter_mut().zip(&self.program.slots) {
+            grow(data, slot.rows, slot.width);
+        }
+    }
+
+    /// Number of elements of a buffer at present.
+    fn len(&self, buffer: Buffer) -> usize {
+        let info = self.program.info(buffer);
+        self.sizes.rows(info.rows) * info.width
+    }
+
+    /// A buffer's contents `[rows, width]`.
+    pub fn activation(&self, buffer: Buffer) -> &[f32] {
+        &self.activations[buffer.index()][..self.len(buffer)]
+    }
+
+    /// Some columns of a buffer.
+    pub fn view(&self, view: View) -> In<'_> {
+        let stride = self.program.info(view.buffer).width;
+        In::new(self.activation(view.buffer), stride, view)
+    }
+
+    /// Where a buffer's gradient is.
+    fn slot(&self, buffer: Buffer) -> usize {
+        self.program.info(buffer).slot.expect("the plan gives every gradient a slot")
+    }
+
+    /// A buffer's gradient.
+    pub fn gradient(&self, buffer: Buffer) -> &[f32] {
+        &self.gradients[self.slot(buffer)][..self.len(buffer)]
+    }
+
+    /// Sets a buffer's contents, for those that no operation writes.
+    pub fn set_activation(&mut self, sizes: Sizes, buffer: Buffer, data: &[f32]) {
+        self.resize(sizes);
+        self.activations[buffer.index()][..data.len()].copy_from_slice(data);
+    }
+
+    /// Sets a buffer's gradient, for those that no operation reads.
+    pub fn set_gradient(&mut self, buffer: Buffer, data: &[f32]) {
+        let slot = self.slot(buffer);
+        self.gradients[slot][..data.len()].copy_from_slice(data);
+    }
+
+    /// Runs `compute` with the output's memory in hand and the rest to read, and scratch memory.
+    fn write(&mut self, output: Buffer, compute: impl FnOnce(&Machine, &mut [f32], &mut Vec<f32>)) {
+        let mut data = take(&mut self.activations[output.index()]);
+        let mut scratch = take(&mut self.scratch);
+        compute(self, &mut data[..self.len(output)], &mut scratch);
+        self.scratch = scratch;
+        self.activations[output.index()] = data;
+    }
+
+    fn attention<'a>(&self, heads: usize, over: Over, bias: Option<&'a [f32]>) -> Attention<'a> {
+        let (group, causal) = match over {
+            Over::Squares => (SQUARES, false),
+            Over::Sequence => (self.sizes.length, true),
+        };
+        Attention { heads, group, causal, bias }
+    }
+
+    const fn conv<'a>(&self, weight: &'a [f32], bias: &'a [f32], taps: usize) -> Conv<'a> {
+        Conv { weight, bias, taps, length: self.sizes.length }
+    }
+
+    fn scan<'a>(
+        &'a self,
+        [u, step, bc, z]: [View; 4],
+        decay_log: &'a [f32],
+        skip: &'a [f32],
+    ) -> Scan<'a> {
+        let [u, step, bc, z] = [u, step, bc, z].map(|view| self.view(view));
+        Scan { u, step, bc, z, decay_log, skip, length: self.sizes.length }
+    }
+
+    fn squares(&self, from: View, to: View, promotion: View) -> Squares<In<'_>> {
+        let [from, to, promotion] = [from, to, promotion].map(|view| self.view(view));
+        Squares { from, to, promotion }
+    }
+}

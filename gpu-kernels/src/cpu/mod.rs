@@ -1,0 +1,231 @@
+//! The program in plain Rust, on the processor's threads: the backend for machines without a
+//! GPU, and what the GPU's is compared with.
+//!
+//! Everything is f32, as in PyTorch. The result of a step does not depend on the number of
+//! threads or on their timing: sums are always formed in the same order.
+mod adamw;
+mod chunk;
+mod gemm;
+mod machine;
+mod matrix;
+mod ops;
+mod vector;
+
+use kibitzer_core::net::{Config, Layer, Role};
+
+use self::{
+    chunk::Chunk,
+    machine::{Machine, ParameterGradient},
+    ops::loss::Sums,
+};
+use crate::{
+    AdamW, Backend, Batch, Error, Losses, OptimizerState, Outputs, Probe, Probed, Probing,
+    initialise,
+    program::{Program, Signal, View},
+};
+
+/// A network with its optimizer on the processor.
+#[derive(Debug)]
+pub struct Cpu {
+    machine: Machine,
+    capacity: usize,
+    parameters: Vec<f32>,
+    gradient: Vec<f32>,
+    squares: Vec<f64>,
+    state: OptimizerState,
+    /// Positions that the buffers hold, if they hold the whole of the last batch.
+    last: Option<usize>,
+}
+
+/// Rows of a buffer after an evaluation.
+#[derive(Debug, Clone, Copy)]
+pub struct Activation<'a> {
+    data: &'a [f32],
+    stride: usize,
+    column: usize,
+    width: usize,
+}
+
+impl<'a> Activation<'a> {
+    /// Number of columns.
+    pub const fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The rows: one a position, or 64 a position, in the batch's order.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &'a [f32]> {
+        let columns = self.column..self.column + self.width;
+        self.data.chunks_exact(self.stride).map(move |row| &row[columns.clone()])
+    }
+}
+
+impl Cpu {
+    /// A network with the initial parameters of a seed, and buffers for `capacity` positions at
+    /// a time. Batches may be larger: they are then taken in parts, and their gradients added.
+    ///
+    /// # Errors
+    /// If the configuration is out of range.
+    pub fn new(config: &Config, seed: u64, capacity: usize) -> Result<Cpu, Error> {
+        let program = Program::new(config)?;
+        let parameters = initialise(config, seed);
+        Ok(Cpu {
+            machine: Machine::new(program, capacity.max(1)),
+            capacity: capacity.max(1),
+            gradient: vec![0.0; parameters.len()],
+            squares: vec![],
+            state: OptimizerState::new(parameters.len()),
+            parameters,
+            last: None,
+        })
+    }
+
+    /// The program that it runs.
+    pub const fn program(&self) -> &Program {
+        self.machine.program()
+    }
+
+    /// What a layer produced in the last evaluation. `None` if the layer has no such signal, or
+    /// if the batch did not fit the buffers whole.
+    pub fn activation(&self, layer: Layer, signal: Signal) -> Option<Activation<'_>> {
+        let buffer = self.program().find(layer, signal)?;
+        let width = self.program().info(buffer).width;
+        self.look(View { buffer, column: 0, width, accumulate: false })
+    }
+
+    /// What a parameter multiplied as a matrix in the last evaluation: one row for each product
+    /// of the matrix and a vector. `None` if the layer has no such matrix, or if the batch did
+    /// not fit the buffers whole.
+    pub fn matrix_input(&self, layer: Layer, role: Role) -> Option<Activation<'_>> {
+        let products = &self.program().products;
+        let product = products.iter().find(|p| (p.layer, p.role) == (layer, role))?;
+        self.look(product.input)
+    }
+
+    fn look(&self, view: View) -> Option<Activation<'_>> {
+        self.last?;
+        let stride = self.program().info(view.buffer).width;
+        let data = self.machine.activation(view.buffer);
+        Some(Activation { data, stride, column: view.column, width: view.width })
+    }
+
+    /// Leaves the gradient of the batch's loss in `self.gradient`.
+    fn losses_and_gradient(&mut self, batch: &Batch, value_weight: f32) -> Result<Losses, Error> {
+        batch.validate()?;
+        batch.validate_targets()?;
+        let mut sums = Sums::default();
+        for (i, chunk) in Chunk::all(batch, self.capacity).enumerate() {
+            self.machine.forward(&chunk, &self.parameters);
+            self.machine.loss(&chunk, value_weight, &mut sums);
+            let mut gradient = ParameterGradient { data: &mut self.gradient, fresh: i == 0 };
+            self.machine.backward(&chunk, &self.parameters, &mut gradient);
+        }
+        let positions = batch.positions() as f64;
+        let (policy, value) = (sums.policy / positions, sums.value / positions);
+        Ok(Losses {
+            policy: policy as f32,
+            value: value as f32,
+            total: (policy + f64::from(value_weight) * value) as f32,
+            gradient_norm: adamw::norm(&self.gradient, &mut self.squares),
+        })
+    }
+}
+
+/// Runs `work` on a thread of the current pool, so that operations too small to be shared do not
+/// wait for one.
+fn pooled<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    rayon::scope(|_| work())
+}
+
+impl Backend for Cpu {
+    fn evaluate(&mut self, batch: &Batch) -> Result<Outputs, Error> {
+        batch.validate()?;
+        let mut outputs = Outputs::default();
+        outputs.logits.reserve_exact(batch.legal.len());
+        outputs.values.reserve_exact(batch.positions());
+        let (logits, values) = self.program().outputs().expect("a network has a loss");
+        pooled(|| {
+            for chunk in Chunk::all(batch, self.capacity) {
+                self.machine.forward(&chunk, &self.parameters);
+                outputs.logits.extend_from_slice(self.machine.activation(logits.buffer));
+                outputs.values.extend_from_slice(self.machine.activation(values.buffer));
+                let whole = chunk.sizes.sequences == batch.sequences;
+                self.last = whole.then(|| batch.positions());
+            }
+        });
+        Ok(outputs)
+    }
+
+    fn gradient(&mut self, batch: &Batch, value_weight: f32) -> Result<(Losses, Vec<f32>), Error> {
+        let losses = pooled(|| self.losses_and_gradient(batch, value_weight))?;
+        Ok((losses, self.gradient.clone()))
+    }
+
+    fn step(&mut self, batch: &Batch, hyper: &AdamW, value_weight: f32) -> Result<Losses, Error> {
+        pooled(|| {
+            let losses = self.losses_and_gradient(batch, value_weight)?;
+            let (loss, gradient_norm) = (losses.total, losses.gradient_norm);
+            if !loss.is_finite() || !gradient_norm.is_finite() {
+                return Err(Error::Diverged { loss, gradient_norm });
+            }
+            let factor = hyper.clip_factor(gradient_norm);
+            adamw::step(&mut self.parameters, &self.gradient, &mut self.state, hyper, factor);
+            Ok(losses)
+        })
+    }
+
+    fn parameters(&mut self) -> Result<Vec<f32>, Error> {
+        Ok(self.parameters.clone())
+    }
+
+    fn optimizer_state(&mut self) -> Result<OptimizerState, Error> {
+        Ok(self.state.clone())
+    }
+
+    fn restore(&mut self, parameters: &[f32], state: &OptimizerState) -> Result<(), Error> {
+        let (expected, found) = (self.parameters.len(), parameters.len());
+        if found != expected {
+            return Err(Error::ParameterCount { what: "parameters", expected, found });
+        }
+        state.validate(expected)?;
+        self.parameters.copy_from_slice(parameters);
+        self.state.clone_from(state);
+        Ok(())
+    }
+}
+
+/// Runs any program on the processor, for tests.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CpuProbe;
+
+impl Probing for CpuProbe {
+    fn probe(&mut self, probe: &Probe<'_>) -> Result<Probed, Error> {
+        probe.batch.validate()?;
+        let capacity = probe.batch.positions();
+        let mut machine = Machine::new(probe.program.clone(), capacity);
+        let chunk = Chunk::all(probe.batch, capacity).next().expect("a batch is not empty");
+        for &(buffer, data) in probe.inputs {
+            machine.set_activation(chunk.sizes, buffer, data);
+        }
+        machine.forward(&chunk, probe.parameters);
+        if probe.program.outputs().is_some() {
+            probe.batch.validate_targets()?;
+            machine.loss(&chunk, probe.value_weight, &mut Sums::default());
+        }
+        for &(buffer, data) in probe.output_gradients {
+            machine.set_gradient(buffer, data);
+        }
+        let mut data = vec![0.0; probe.parameters.len()];
+        let mut gradient = ParameterGradient { data: &mut data, fresh: true };
+        machine.backward(&chunk, probe.parameters, &mut gradient);
+        let buffers = probe.program.all_buffers();
+        Ok(Probed {
+            activations: buffers.map(|b| machine.activation(b).to_vec()).collect(),
+            input_gradients: probe
+                .inputs
+                .iter()
+                .map(|&(buffer, _)| machine.gradient(buffer).to_vec())
+                .collect(),
+            parameter_gradient: data,
+        })
+    }
+}

@@ -1,0 +1,112 @@
+//! Properties of a whole network in training, whatever its backend.
+use kibitzer_gpu::{AdamW, Batch, Error};
+
+use super::{Subject, assert_close, reference::Golden};
+
+fn one_position(batch: &Batch, position: usize) -> Batch {
+    let entries = batch.entries(position);
+    Batch {
+        sequences: 1,
+        length: 1,
+        tokens: batch.tokens[position * 64..][..64].to_vec(),
+        aux: batch.aux[position * 7..][..7].to_vec(),
+        legal_offsets: vec![0, entries.len() as u32],
+        legal: batch.legal[entries.clone()].to_vec(),
+        target_policy: batch.target_policy[entries].to_vec(),
+        target_value: vec![batch.target_value[position]],
+    }
+}
+
+/// Buffers for fewer positions than the batch has change nothing but rounding.
+pub fn parts_add_up<S: Subject>() {
+    let golden = Golden::read("golden_mover");
+    let batch = golden.batch(12, 1);
+    let run = |capacity| {
+        let mut network = S::network(&golden.config, &golden.parameters(), capacity);
+        let outputs = network.evaluate(&batch).unwrap();
+        (outputs, network.gradient(&batch, 0.25).unwrap())
+    };
+    let (whole_outputs, (whole_losses, whole)) = run(12);
+    let (part_outputs, (part_losses, parts)) = run(5);
+    assert_close("logits", &part_outputs.logits, &whole_outputs.logits, 1e-5, 1e-5);
+    assert_close("values", &part_outputs.values, &whole_outputs.values, 1e-5, 1e-5);
+    assert_close("loss", &[part_losses.total], &[whole_losses.total], 1e-6, 1e-6);
+    assert_close("gradient", &parts, &whole, 1e-5, 1e-4);
+}
+
+/// A position alone gets the answer that it gets among others.
+pub fn positions_are_independent<S: Subject>() {
+    let golden = Golden::read("golden");
+    let batch = golden.batch(12, 1);
+    let mut network = S::network(&golden.config, &golden.parameters(), 12);
+    let together = network.evaluate(&batch).unwrap();
+    for position in [0, 7, 11] {
+        let alone = network.evaluate(&one_position(&batch, position)).unwrap();
+        let logits = &together.logits[batch.entries(position)];
+        assert_close("logits", &alone.logits, logits, 1e-5, 1e-5);
+        assert_close("value", &alone.values, &together.values[position..=position], 1e-5, 1e-5);
+    }
+}
+
+/// With ε far above the gradient, a first step is proportional to the clipped gradient.
+pub fn clipping<S: Subject>() {
+    let golden = Golden::read("golden_mover");
+    let batch = golden.batch(12, 1);
+    let before = golden.parameters();
+    let moved = |clip| {
+        let mut network = S::network(&golden.config, &before, 12);
+        let hyper =
+            AdamW { epsilon: 1e3, weight_decay: 0.0, learning_rate: 1e3, clip, ..AdamW::default() };
+        let norm = network.step(&batch, &hyper, 0.25).unwrap().gradient_norm;
+        let after = network.parameters().unwrap();
+        let squares = before.iter().zip(&after).map(|(b, a)| f64::from(a - b).powi(2));
+        (norm, squares.sum::<f64>().sqrt() as f32)
+    };
+    let (norm, free) = moved(None);
+    assert!(norm > 0.5);
+    assert_close("free step", &[free], &[norm], 0.0, 0.02);
+    let (same_norm, clipped) = moved(Some(0.25));
+    assert_close("norm before clipping", &[same_norm], &[norm], 0.0, 1e-5);
+    assert_close("clipped step", &[clipped], &[0.25], 0.0, 0.02);
+    let (_, loose) = moved(Some(1e6));
+    assert_close("step below the limit", &[loose], &[free], 0.0, 1e-3);
+}
+
+/// Two steps, saved and restored elsewhere, and two more are four steps, to the bit.
+pub fn resuming<S: Subject>() {
+    let golden = Golden::read("golden_mover");
+    let batch = golden.batch(12, 1);
+    let hyper = AdamW { clip: Some(1.0), ..AdamW::default() };
+    let mut network = S::network(&golden.config, &golden.parameters(), 12);
+    for _ in 0..2 {
+        network.step(&batch, &hyper, 0.25).unwrap();
+    }
+    let saved = (network.parameters().unwrap(), network.optimizer_state().unwrap());
+    assert_eq!(saved.1.step, 2);
+    let mut other = S::network(&golden.config, &vec![0.0; saved.0.len()], 12);
+    other.restore(&saved.0, &saved.1).unwrap();
+    for _ in 0..2 {
+        let expected = network.step(&batch, &hyper, 0.25).unwrap();
+        assert_eq!(other.step(&batch, &hyper, 0.25).unwrap(), expected);
+    }
+    assert_eq!(other.parameters().unwrap(), network.parameters().unwrap());
+    assert_eq!(other.optimizer_state().unwrap(), network.optimizer_state().unwrap());
+}
+
+/// Bad input is an error, and changes nothing.
+pub fn refusals<S: Subject>() {
+    let golden = Golden::read("golden_mover");
+    let parameters = golden.parameters();
+    let mut network = S::network(&golden.config, &parameters, 12);
+    let mut batch = golden.batch(12, 1);
+    batch.tokens[5] = 200;
+    assert!(matches!(network.evaluate(&batch), Err(Error::BatchValue { part: "tokens", .. })));
+    let batch = Batch { target_value: vec![], ..golden.batch(12, 1) };
+    network.evaluate(&batch).unwrap();
+    let refused = network.step(&batch, &AdamW::default(), 0.25);
+    assert!(matches!(refused, Err(Error::BatchLength { part: "target_value", .. })));
+    let state = network.optimizer_state().unwrap();
+    let refused = network.restore(&parameters[1..], &state);
+    assert!(matches!(refused, Err(Error::ParameterCount { .. })));
+    assert_eq!(network.parameters().unwrap(), parameters);
+}
