@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::elf::Sizes;
+use crate::elf::{Image, Sizes};
 use crate::host::Host;
 use crate::setup::Setup;
 use crate::shell;
@@ -51,10 +51,12 @@ pub fn compare(setup: &Setup, host: &Host, net: &Path) -> Result<Option<Report>>
     let (Some(toolchain), Some(emulator)) = (&setup.toolchain, &setup.emulator) else {
         return Ok(None);
     };
-    let image = build(toolchain, net)?;
-    let sizes = Sizes::read(&image)?;
+    let path = build(toolchain, net)?;
+    let image = Image::read(&path)?;
+    image.require_integers_without_heap()?;
+    let sizes = image.sizes()?;
     let positions = shell::root().join("fixtures/positions.fen");
-    let board = run_board(emulator, &image, &positions)?;
+    let board = run_board(emulator, &path, &positions)?;
     let host = host.analyse_board(&positions, net)?;
     let count = fs::read_to_string(&positions)?.lines().count();
     require_equal(&board.answers, &host)?;

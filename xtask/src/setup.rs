@@ -2,7 +2,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
 use crate::machine::{Installer, has_vulkan};
 use crate::shell;
@@ -27,16 +27,17 @@ impl Setup {
     pub fn prepare() -> Self {
         let installer = Installer::find();
         let mut missing = Vec::new();
-        let mut note = |what: &str, error: anyhow::Error| {
-            println!("{what}: {error:#}");
-            missing.push(format!("{what}: {error:#}"));
-        };
-        let emulator = emulator(&installer).map_err(|error| note("QEMU", error)).ok();
+        let packages = missing_packages();
+        if !packages.is_empty()
+            && let Err(error) = installer.install(&packages)
+        {
+            missing.push(format!("{}: {error:#}", packages.join(", ")));
+        }
         let toolchain = Toolchain::find_or_install(&installer)
-            .map_err(|error| note("firmware compiler", error))
+            .map_err(|error| missing.push(format!("a firmware compiler: {error:#}")))
             .ok();
-        let vulkan = vulkan(&installer).map_err(|error| note("Vulkan", error)).is_ok();
-        Self { toolchain, emulator, vulkan, missing }
+        missing.iter().for_each(|line| println!("missing: {line}"));
+        Self { toolchain, emulator: shell::find_program(EMULATOR), vulkan: has_vulkan(), missing }
     }
 
     /// Installs rustup's formatter and lints where a minimal toolchain lacks them.
@@ -53,7 +54,7 @@ impl Setup {
     /// Prints what was left out and why; nothing if all is here.
     pub fn print_missing(&self) {
         for line in &self.missing {
-            println!("skipped for want of {line}");
+            println!("skipped what needs {line}");
         }
     }
 }
@@ -64,25 +65,22 @@ pub fn command() -> Result<()> {
     let setup = Setup::prepare();
     setup.print_missing();
     if !setup.missing.is_empty() {
-        bail!("{} of 3 requirements are missing", setup.missing.len());
+        bail!("not everything could be installed");
     }
     println!("everything is here: firmware compiler, QEMU, Vulkan");
     Ok(())
 }
 
-fn emulator(installer: &Installer) -> Result<PathBuf> {
-    if let Some(found) = shell::find_program(EMULATOR) {
-        return Ok(found);
+/// Debian's names of what is absent.
+fn missing_packages() -> Vec<&'static str> {
+    let mut packages = Vec::new();
+    if shell::find_program(EMULATOR).is_none() {
+        packages.push(EMULATOR);
     }
-    installer.install(&[EMULATOR])?;
-    shell::find_program(EMULATOR).context("installed, yet not in PATH")
-}
-
-/// A driver in software (Mesa's llvmpipe) serves where there is no GPU.
-fn vulkan(installer: &Installer) -> Result<()> {
-    // Metal and DirectX come with their systems.
-    if !cfg!(target_os = "linux") || has_vulkan() {
-        return Ok(());
+    // A driver in software (Mesa's llvmpipe) serves where there is no GPU. Metal and DirectX
+    // come with their systems.
+    if cfg!(target_os = "linux") && !has_vulkan() {
+        packages.extend(["mesa-vulkan-drivers", "libvulkan1"]);
     }
-    installer.install(&["mesa-vulkan-drivers", "libvulkan1"])
+    packages
 }
