@@ -41,9 +41,9 @@ impl Toolchain {
             return Ok(Self::Prebuilt);
         }
         println!("rustup cannot add {TARGET}; building its core library from Debian's source");
-        installer.install(&DEBIAN_PACKAGES).with_context(|| {
-            format!("no library for {TARGET}: run rustup target add {TARGET}, or")
-        })?;
+        installer
+            .install(&DEBIAN_PACKAGES)
+            .with_context(|| format!("rustup target add {TARGET} failed; without it"))?;
         debian()?.context("rustc-web and rust-web-src are installed, yet unusable")
     }
 
