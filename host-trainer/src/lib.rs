@@ -20,5 +20,6 @@ pub mod model;
 pub mod network;
 pub mod pgn;
 pub mod progress;
+pub mod quantize;
 pub mod records;
 pub mod train;

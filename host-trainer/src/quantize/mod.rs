@@ -1,0 +1,31 @@
+//! Quantization: from a float network to a model file of integers.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `statistics.rs` | what the activations look like over the calibration positions |
+//! | `network.rs` | the integers of every section, layer by layer |
+//! | `matrix.rs`, `number.rs`, `curves.rs` | 8-bit matrices, fixed-point factors, tables |
+//! | `file.rs` | the bytes of a model file |
+mod curves;
+mod file;
+mod matrix;
+mod network;
+mod number;
+mod statistics;
+
+use kibitzer_core::net::{Config, kbz::Curve, parameter_count};
+
+use file::Values;
+
+pub use statistics::{Observed, Statistics};
+
+/// The model file of a network, whose activations were observed at every signal of its program.
+///
+/// # Panics
+/// If the number of parameters is not the configuration's, or a signal was not observed.
+pub fn quantize(config: &Config, parameters: &[f32], statistics: &Statistics) -> Vec<u8> {
+    assert_eq!(parameters.len(), parameter_count(config));
+    let curves = Curve::ALL.map(|curve| Values::I16(curves::table(curve)));
+    let layers = network::Network::quantize(config, parameters, statistics);
+    file::write(config, &[&curves[..], &layers].concat())
+}

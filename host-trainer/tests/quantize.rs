@@ -1,0 +1,57 @@
+//! Quantized networks against the float network.
+mod support;
+
+use kibitzer_core::{
+    inputs::Inputs,
+    moves::MOVES,
+    net::{Evaluation, Model, scratch_bytes},
+};
+use kibitzer_trainer::quantize::quantize;
+use support::{Float, golden_positions, oracle::Oracle};
+
+const GOLDEN: [&str; 2] = ["golden.safetensors", "golden_mover.safetensors"];
+
+/// The oracle of the other tests is itself checked against PyTorch.
+#[test]
+fn the_oracle_equals_the_golden_outputs() {
+    for name in GOLDEN {
+        let float = Float::golden(name);
+        let oracle = Oracle::new(&float.config, &float.parameters);
+        let logits = float.tensor("L1.policy_logits");
+        let values = float.tensor("L1.value");
+        for (i, position) in golden_positions().iter().enumerate() {
+            let inputs = Inputs::new(position, float.config.perspective);
+            let answer = oracle.run(&inputs, &mut |_, _, _, _| {});
+            assert!((answer.value - f64::from(values[i])).abs() < 1e-5, "{name} {i}");
+            for (a, &b) in answer.logits.iter().zip(&logits[i * MOVES..][..MOVES]) {
+                let b = f64::from(b);
+                assert!(*a == b || (a - b).abs() < 1e-4 + 1e-4 * b.abs(), "{name} {i}: {a} {b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn golden_networks_stay_close() {
+    for name in GOLDEN {
+        let float = Float::golden(name);
+        let positions = golden_positions();
+        let bytes = quantize(&float.config, &float.parameters, &float.statistics(positions.iter()));
+        let model = Model::parse_as(&bytes, &float.config).unwrap();
+        assert_eq!(*model.config(), float.config);
+        let oracle = Oracle::new(&float.config, &float.parameters);
+        let mut scratch = vec![0; scratch_bytes(&float.config)];
+        for position in &positions {
+            let inputs = Inputs::new(position, float.config.perspective);
+            let exact = oracle.run(&inputs, &mut |_, _, _, _| {});
+            let answer = model.evaluate(position, &mut scratch).unwrap();
+            let value = f64::from(answer.value()) / f64::from(Evaluation::VALUE_ONE);
+            assert!((value - exact.value).abs() < 0.01, "{name}: {value} {}", exact.value);
+            for scored in answer.moves() {
+                let logit = f64::from(scored.logit) / f64::from(Evaluation::LOGIT_ONE);
+                let float = exact.logits[scored.index.to_usize()];
+                assert!((logit - float).abs() < 0.05, "{name} {}: {logit} {float}", scored.mv);
+            }
+        }
+    }
+}
