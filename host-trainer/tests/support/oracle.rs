@@ -107,7 +107,7 @@ impl<'a> Oracle<'a> {
                     continue;
                 }
                 Layer::Policy(PolicyHead::FromTo) => {
-                    answer.logits = self.from_to(layer, &squares, &x, observe);
+                    answer.logits = self.pairs(layer, &squares, &x, observe);
                     continue;
                 }
                 Layer::Value => {
@@ -207,7 +207,7 @@ impl<'a> Oracle<'a> {
         add(x, &linear(&y, self.get(layer, Role::OutProj), inner));
     }
 
-    fn from_to(&self, layer: Layer, squares: &[f64], x: &[f64], observe: Observe<'_>) -> Vec<f64> {
+    fn pairs(&self, layer: Layer, squares: &[f64], x: &[f64], observe: Observe<'_>) -> Vec<f64> {
         let (width, dim) = (self.width(), self.config.policy_dim as usize);
         let mut squares = squares.to_vec();
         add(&mut squares, &linear(x, self.get(layer, Role::Context), width));

@@ -1,7 +1,7 @@
 //! The squares' stream at its beginning, and its mean at its end.
 use super::arithmetic::{saturate, saturate_i16};
 use crate::{
-    inputs::{AUX, Inputs, SQUARES},
+    inputs::{AUX, Inputs, SQUARES, TOKENS},
     net::kbz::{Halves, LayerReader, ModelError, Part, Scale},
 };
 
@@ -31,7 +31,8 @@ impl<'a> Embedding<'a> {
             let sum = weights.zip(inputs.aux).map(|(w, x)| i32::from(w) * i32::from(x)).sum();
             let scalars = saturate(self.aux_scale.apply(0, sum), i32::from(i16::MAX));
             for (square, &token) in inputs.tokens.iter().enumerate() {
-                let piece = self.piece.get(usize::from(token) * width + channel);
+                let token = usize::from(token).min(TOKENS - 1);
+                let piece = self.piece.get(token * width + channel);
                 let place = self.square.get(square * width + channel);
                 let sum = i64::from(scalars) + i64::from(piece) + i64::from(place);
                 squares[square * width + channel] = saturate_i16(sum, i32::from(i16::MAX));

@@ -32,6 +32,7 @@ pub use softmax::{ATTENTION_FRACTION, PROBABILITY_ONE};
 pub(crate) use step::Step;
 
 use curves::Curves;
+use output::MOST_MOVES;
 use scratch::{Arena, TILE};
 use shakmaty::Chess;
 
@@ -40,7 +41,10 @@ use super::{
     kbz::{Model, ModelError},
     layers,
 };
-use crate::inputs::{Inputs, SQUARES};
+use crate::{
+    inputs::{Inputs, SQUARES},
+    moves::MoveIndex,
+};
 
 /// What the streams and the answer look like after a layer.
 #[derive(Debug)]
@@ -57,16 +61,37 @@ impl Model<'_> {
     /// `scratch` may have any alignment; it must have [`scratch_bytes`] bytes, else the error
     /// says how many. Its contents do not matter.
     pub fn evaluate(&self, position: &Chess, scratch: &mut [u8]) -> Result<Evaluation, ModelError> {
-        self.evaluate_observed(position, scratch, &mut |_, _| {})
+        let perspective = self.config().perspective;
+        let mut answer = Evaluation::new(position, perspective);
+        let inputs = Inputs::new(position, perspective);
+        let mut logits = [0; MOST_MOVES];
+        let value = self.score(&inputs, &answer.indices(), &mut logits, scratch)?;
+        answer.fill(&logits, value);
+        Ok(answer)
     }
 
-    /// Like [`Model::evaluate`], showing the streams to `observe` after each layer.
-    pub fn evaluate_observed(
+    /// Fills `logits`, in [`LOGIT_FRACTION`] bits, for as many of `moves` as it has room for,
+    /// and returns the value, in [`VALUE_FRACTION`] bits. Scratch is as for
+    /// [`Model::evaluate`].
+    pub fn score(
         &self,
-        position: &Chess,
+        inputs: &Inputs,
+        moves: &[MoveIndex],
+        logits: &mut [i32],
+        scratch: &mut [u8],
+    ) -> Result<i16, ModelError> {
+        self.score_observed(inputs, moves, logits, scratch, &mut |_, _| {})
+    }
+
+    /// Like [`Model::score`], showing the streams to `observe` after each layer.
+    pub fn score_observed(
+        &self,
+        inputs: &Inputs,
+        moves: &[MoveIndex],
+        logits: &mut [i32],
         scratch: &mut [u8],
         observe: &mut dyn FnMut(Layer, Snapshot<'_>),
-    ) -> Result<Evaluation, ModelError> {
+    ) -> Result<i16, ModelError> {
         let config = self.config();
         let width = config.width as usize;
         let mut arena = Arena::new(scratch, scratch_bytes(config))?;
@@ -74,14 +99,11 @@ impl Model<'_> {
         let trunk = arena.take::<i16>(width)?;
         let mut reader = self.reader();
         let curves = Curves::new(reader.curves()?);
-        let mut answer = Evaluation::new(position, config.perspective);
+        let mut value = 0;
         for layer in layers(config) {
             let arena = arena.scope();
             match Step::read(layer, config, &mut reader)? {
-                Step::Embedding(step) => {
-                    let inputs = Inputs::new(position, config.perspective);
-                    step.run(&inputs, width, squares);
-                }
+                Step::Embedding(step) => step.run(inputs, width, squares),
                 Step::SquareAttention(step) => step.run(squares, arena)?,
                 Step::SquareFeedForward(step) => step.run::<i8>(&curves, squares, TILE, arena)?,
                 Step::EncoderNorm(norm) => {
@@ -92,13 +114,12 @@ impl Model<'_> {
                 Step::StateSpace(step) => step.run(&curves, trunk, arena)?,
                 Step::TrunkFeedForward(step) => step.run::<i16>(&curves, trunk, 1, arena)?,
                 Step::TrunkNorm(norm) => norm.apply_in_place(trunk),
-                Step::Pooled(step) => step.run(trunk, answer.moves_mut()),
-                Step::FromTo(step) => step.run(squares, trunk, answer.moves_mut(), arena)?,
-                Step::Value(step) => answer.set_value(step.run(&curves, trunk, arena)?),
+                Step::Pooled(step) => step.run(trunk, moves, logits),
+                Step::FromTo(step) => step.run(squares, trunk, moves, logits, arena)?,
+                Step::Value(step) => value = step.run(&curves, trunk, arena)?,
             }
             observe(layer, Snapshot { squares, trunk });
         }
-        answer.rank();
-        Ok(answer)
+        Ok(value)
     }
 }

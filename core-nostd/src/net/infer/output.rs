@@ -1,6 +1,6 @@
 //! What an evaluation answers.
 use heapless::Vec;
-use shakmaty::{Chess, Move, MoveList, Position as _, Square};
+use shakmaty::{Chess, Move, Position as _};
 
 use super::{
     curves::VALUE_FRACTION,
@@ -8,13 +8,13 @@ use super::{
 };
 use crate::{
     inputs::{Frame, Perspective},
-    moves::{MoveIndex, destination},
+    moves::MoveIndex,
 };
 
 /// Fraction bits of a logit.
 pub const LOGIT_FRACTION: u32 = 16;
 /// Room for as many moves as the move generator has.
-const MOST_MOVES: usize = 256;
+pub(super) const MOST_MOVES: usize = 256;
 
 /// A legal move and what the network says of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,10 +27,6 @@ pub struct ScoredMove {
     pub logit: i32,
     /// Its probability among the legal moves, in units of 1/[`PROBABILITY_ONE`].
     pub probability: u32,
-    /// Where it starts, in the frame.
-    pub(super) from: Square,
-    /// Where the moved piece lands, in the frame.
-    pub(super) to: Square,
 }
 
 /// A position's legal moves and value.
@@ -44,26 +40,26 @@ impl Evaluation {
     /// The legal moves, unscored.
     pub(super) fn new(position: &Chess, perspective: Perspective) -> Evaluation {
         let frame = Frame::new(perspective, position.turn());
-        let list: MoveList = position.legal_moves();
-        let moves = list.iter().map(|&mv| {
+        let unscored = |mv| {
             let index = MoveIndex::new(mv, frame);
-            let to = frame.square(destination(mv));
-            ScoredMove { mv, index, logit: 0, probability: 0, from: index.from(), to }
-        });
-        Evaluation { moves: moves.take(MOST_MOVES).collect(), value: 0 }
+            ScoredMove { mv, index, logit: 0, probability: 0 }
+        };
+        let list = position.legal_moves();
+        Evaluation { moves: list.into_iter().take(MOST_MOVES).map(unscored).collect(), value: 0 }
     }
 
-    pub(super) fn moves_mut(&mut self) -> &mut [ScoredMove] {
-        &mut self.moves
+    /// The moves' indices, in order.
+    pub(super) fn indices(&self) -> Vec<MoveIndex, MOST_MOVES> {
+        self.moves.iter().map(|scored| scored.index).collect()
     }
 
-    pub(super) fn set_value(&mut self, value: i16) {
+    /// Fills in the logits, in the moves' order, and the value, and puts the best move first; of
+    /// equals, the one with the smaller index.
+    pub(super) fn fill(&mut self, logits: &[i32], value: i16) {
         self.value = value;
-    }
-
-    /// Turns logits into probabilities and puts the best move first; of equals, the one with the
-    /// smaller index.
-    pub(super) fn rank(&mut self) {
+        for (scored, &logit) in self.moves.iter_mut().zip(logits) {
+            scored.logit = logit;
+        }
         self.moves.sort_unstable_by_key(|m| (core::cmp::Reverse(m.logit), m.index));
         let mut probabilities = [0; MOST_MOVES];
         softmax::moves(self.moves.iter().map(|m| m.logit), |i, p| probabilities[i] = p);

@@ -5,11 +5,11 @@ use super::{
     arithmetic::{pair_limit, saturate, saturate_i16},
     kernel::dot_pairs,
     linear::Linear,
-    output::ScoredMove,
     scratch::Arena,
 };
 use crate::{
     inputs::SQUARES,
+    moves::MoveIndex,
     net::{
         Config,
         kbz::{LayerReader, Matrix, ModelError, Part, Scale},
@@ -31,10 +31,9 @@ impl<'a> PooledPolicy<'a> {
     }
 
     /// Scores `moves` from the normalized trunk, `[width]`.
-    pub fn run(&self, trunk: &[i16], moves: &mut [ScoredMove]) {
-        for scored in moves {
-            let logit = self.policy.one(scored.index.to_usize(), trunk);
-            scored.logit = saturate(logit, LOGIT_LIMIT);
+    pub fn run(&self, trunk: &[i16], moves: &[MoveIndex], logits: &mut [i32]) {
+        for (logit, index) in logits.iter_mut().zip(moves) {
+            *logit = saturate(self.policy.one(index.to_usize(), trunk), LOGIT_LIMIT);
         }
     }
 }
@@ -86,12 +85,14 @@ impl<'a> FromToPolicy<'a> {
         }
     }
 
-    /// Scores `moves` from the normalized squares, `[64, width]`, and the normalized trunk.
+    /// Scores `moves` from the normalized squares, `[64, width]`, and the normalized trunk. A
+    /// move off the board gets the least logit.
     pub fn run(
         &self,
         squares: &[i16],
         trunk: &[i16],
-        moves: &mut [ScoredMove],
+        moves: &[MoveIndex],
+        logits: &mut [i32],
         mut arena: Arena<'_>,
     ) -> Result<(), ModelError> {
         let dim = self.dim;
@@ -101,18 +102,24 @@ impl<'a> FromToPolicy<'a> {
         for (row, out) in context.iter_mut().enumerate() {
             *out = saturate(self.context.one(row, trunk), LOGIT_LIMIT);
         }
-        self.vectors(0, moves.iter().map(|m| m.from).collect(), squares, context, from);
-        self.vectors(dim, moves.iter().map(|m| m.to).collect(), squares, context, to);
-        for scored in moves {
-            let (origin, target) = (scored.from.to_usize(), scored.to.to_usize());
+        let origins = moves.iter().map(|index| index.from()).collect();
+        let targets = moves.iter().filter_map(|index| index.to()).collect();
+        self.vectors(0, origins, squares, context, from);
+        self.vectors(dim, targets, squares, context, to);
+        for (logit, index) in logits.iter_mut().zip(moves) {
+            let origin = index.from().to_usize();
+            let Some(target) = index.to().map(Square::to_usize) else {
+                *logit = -i32::MAX;
+                continue;
+            };
             let sum = dot_pairs(&from[origin * dim..][..dim], &to[target * dim..][..dim]);
             let pair = saturate(self.pair.apply(0, sum), LOGIT_LIMIT);
             let input = &squares[origin * trunk.len()..][..trunk.len()];
-            let extra = match scored.index.underpromotion() {
+            let extra = match index.underpromotion() {
                 Some(plane) => self.channel(2 * dim + plane, input, context),
                 None => 0,
             };
-            scored.logit = saturate(i64::from(pair) + i64::from(extra), i32::MAX);
+            *logit = saturate(i64::from(pair) + i64::from(extra), i32::MAX);
         }
         Ok(())
     }
