@@ -1,0 +1,156 @@
+//! Material and exchanges: `x_q`, what a move gains or loses once all captures are played out.
+//!
+//! The exchange search is a quiescence search over captures on every square, which either side
+//! may stop at any point. Material is counted in points, a pawn being 100.
+use heapless::Vec;
+use shakmaty::{Chess, Move, Position as _, Role};
+
+/// A pawn, in points: the unit of every score.
+pub const PAWN: i32 = 100;
+/// More than any material balance, in points.
+const INFINITE: i32 = 1_000_000;
+/// No legal position has more captures than this.
+const MAX_CAPTURES: usize = 80;
+
+/// Value of a piece in points: P 100, N 300, B 300, R 500, Q 900, and nothing for the king.
+pub const fn piece_points(role: Role) -> i32 {
+    match role {
+        Role::Pawn => PAWN,
+        Role::Knight | Role::Bishop => 300,
+        Role::Rook => 500,
+        Role::Queen => 900,
+        Role::King => 0,
+    }
+}
+
+/// Material of the side to move minus the other side's, in points.
+pub fn balance(position: &Chess) -> i32 {
+    let material = position.board().material();
+    let points = |color| -> i32 {
+        material
+            .get(color)
+            .zip_role()
+            .into_iter()
+            .map(|(role, count)| piece_points(role) * i32::from(count))
+            .sum()
+    };
+    points(position.turn()) - points(!position.turn())
+}
+
+/// What a capture or promotion changes in the mover's balance at once, in points.
+pub fn immediate_gain(mv: Move) -> i32 {
+    let promotion = mv.promotion().map_or(0, |role| piece_points(role) - PAWN);
+    mv.capture().map_or(0, piece_points) + promotion
+}
+
+/// The legal captures, most promising first: big victims, then small attackers.
+#[inline(never)] // shakmaty's full-size move list must not stay on the stack of every ply
+fn captures(position: &Chess) -> Vec<Move, MAX_CAPTURES> {
+    let mut list = Vec::new();
+    for mv in position.capture_moves() {
+        if list.push(mv).is_err() {
+            break;
+        }
+    }
+    let order = |mv: &Move| piece_points(mv.role()) - 16 * mv.capture().map_or(0, piece_points);
+    list.sort_unstable_by_key(order);
+    list
+}
+
+/// The balance the side to move reaches, in points, given the present one and a window:
+/// exact inside `alpha < value < beta`, a bound outside.
+fn search(position: &Chess, balance: i32, mut alpha: i32, beta: i32) -> i32 {
+    let mut best = balance;
+    if best >= beta {
+        return best;
+    }
+    alpha = alpha.max(best);
+    for mv in captures(position) {
+        let mut next = position.clone();
+        next.play_unchecked(mv);
+        let value = -search(&next, -(balance + immediate_gain(mv)), -beta, -alpha);
+        best = best.max(value);
+        alpha = alpha.max(value);
+        if alpha >= beta {
+            break;
+        }
+    }
+    best
+}
+
+/// Best balance, in points, that the side to move reaches by captures on any square, either
+/// side stopping when it likes.
+pub fn exchanges(position: &Chess) -> i32 {
+    search(position, balance(position), -INFINITE, INFINITE)
+}
+
+/// Whether the side to move reaches a balance of at least `points` by exchanges. Cheaper than
+/// [`exchanges`], since the search has a null window.
+pub fn reaches(position: &Chess, points: i32) -> bool {
+    search(position, balance(position), points - 1, points) >= points
+}
+
+/// The full exchange outcome of a move, in points: the balance the mover keeps after the move
+/// and the exchanges that follow, minus the balance before.
+pub fn x_q(position: &Chess, mv: Move) -> i32 {
+    let mut next = position.clone();
+    next.play_unchecked(mv);
+    -exchanges(&next) - balance(position)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::position::parse_fen;
+    use shakmaty::uci::UciMove;
+
+    fn outcome(fen: &str, uci: &str) -> i32 {
+        let position = parse_fen(fen).unwrap();
+        let mv: UciMove = uci.parse().unwrap();
+        x_q(&position, mv.to_move(&position).unwrap())
+    }
+
+    #[test]
+    fn positions_worked_out_by_hand() {
+        for (why, fen, uci, points) in [
+            ("a hanging knight is won", "4k3/8/8/3n4/8/8/3R4/4K3 w - - 0 1", "d2d5", 300),
+            ("rook takes defended knight", "4k3/8/4p3/3n4/8/8/3R4/4K3 w - - 0 1", "d2d5", -200),
+            ("the rook behind sees through", "3rk3/8/8/3n4/8/8/3R4/3RK3 w - - 0 1", "d2d5", 300),
+            ("rook takes twice defended", "3rk3/8/4p3/3n4/8/8/3R4/3RK3 w - - 0 1", "d2d5", -200),
+            (
+                "two loose pieces: saving one leaves the other",
+                "4k3/8/8/8/2p3p1/1N3N2/8/4K3 w - - 0 1",
+                "b3a1",
+                -300,
+            ),
+            (
+                "a capture elsewhere pays for part of the loose piece",
+                "4k3/8/8/8/2p3p1/1N1N4/8/4K3 w - - 0 1",
+                "d3e5",
+                -200,
+            ),
+            ("a pinned pawn cannot retake", "4k3/4p3/3n4/8/8/8/3R4/K3R3 w - - 0 1", "d2d6", 300),
+            ("en passant wins a pawn", "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 2", "e5d6", 100),
+            ("promotion by capture", "3rk3/2P5/8/8/8/8/8/4K3 w - - 0 1", "c7d8q", 400),
+            ("promotion, then lost", "3rk3/4P3/8/8/8/8/8/K7 w - - 0 1", "e7d8q", 400),
+            ("a quiet move", "4k3/8/8/8/8/8/3R4/4K3 w - - 0 1", "d2d4", 0),
+        ] {
+            assert_eq!(outcome(fen, uci), points, "{why}: {fen} {uci}");
+        }
+    }
+
+    #[test]
+    fn the_null_window_agrees_with_the_full_search() {
+        let fen = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+        let position = parse_fen(fen).unwrap();
+        let exact = exchanges(&position);
+        assert!(reaches(&position, exact));
+        assert!(!reaches(&position, exact + 1));
+    }
+
+    #[test]
+    fn captures_are_legal_and_complete() {
+        let position = parse_fen("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 2").unwrap();
+        assert_eq!(captures(&position).len(), 1, "en passant is a capture");
+    }
+}
