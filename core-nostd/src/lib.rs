@@ -5,9 +5,12 @@
 //! - [`net`]: the network as data, its file format and integer inference.
 #![no_std]
 
+pub mod exchange;
 pub mod inputs;
 pub mod moves;
 pub mod net;
+mod numeric;
 pub mod position;
+pub mod viveka;
 
 pub use shakmaty;

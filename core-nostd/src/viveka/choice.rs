@@ -1,0 +1,164 @@
+//! Scan, score, check: from the terms of every move to a choice.
+use fixed::types::I32F32;
+use heapless::Vec;
+use shakmaty::{Chess, Move, Position as _, Square};
+
+use super::{
+    check::{self, Drop},
+    glance::{Before, Glance},
+    terms::{TERM_COUNT, TERMS},
+};
+use crate::{exchange::exchanges, moves::MAX_LEGAL, numeric};
+
+/// Candidates that the scan keeps.
+pub const CANDIDATES: usize = 8;
+
+/// The values of all terms for one move.
+pub type Values = [i16; TERM_COUNT];
+
+/// What is fitted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Weights {
+    /// Name, score weight and scan points of each term, in the order of [`TERMS`]. Scores are
+    /// in points, a pawn being 100.
+    pub rows: [(&'static str, i32, i32); TERM_COUNT],
+    /// β of the check, in percent.
+    pub check_percent: i32,
+    /// τ of the move distribution, in points.
+    pub temperature: i32,
+    /// A position whose entropy is below this, in thousandths of a nat, is critical.
+    pub critical_entropy: i32,
+}
+
+impl Weights {
+    /// `Σ wᵢ·xᵢ`, in points.
+    pub fn score(&self, values: &Values) -> i32 {
+        self.rows.iter().zip(values).map(|(row, &x)| row.1 * i32::from(x)).sum()
+    }
+
+    /// Scan points.
+    pub fn scan(&self, values: &Values) -> i32 {
+        self.rows.iter().zip(values).map(|(row, &x)| row.2 * i32::from(x)).sum()
+    }
+
+    /// What a drop takes off the score: `β·drop`, in points.
+    pub fn penalty(&self, drop: Drop) -> i32 {
+        self.check_percent * drop.points / 100
+    }
+}
+
+/// The values of all terms for a move.
+pub fn values(glance: &Glance) -> Values {
+    core::array::from_fn(|i| {
+        let value = (TERMS[i].value)(glance);
+        value.clamp(i16::MIN.into(), i16::MAX.into()) as i16
+    })
+}
+
+/// A move that the scan kept, with everything that decides on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// The move.
+    pub mv: Move,
+    /// Its scan points.
+    pub scan: i32,
+    /// Its score V, in points.
+    pub score: i32,
+    /// What the opponent's worst forcing reply costs.
+    pub drop: Drop,
+    /// `V − β·100·drop`, in points: the choice has the most.
+    pub total: i32,
+    /// The values of all terms.
+    pub values: Values,
+}
+
+/// What Viveka says of a position.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Analysis {
+    /// The candidates, the choice first.
+    pub candidates: Vec<Candidate, CANDIDATES>,
+    /// Entropy of softmax(V/τ) over the legal moves, in thousandths of a nat.
+    pub entropy: i32,
+    /// Whether one move stands out, by the entropy.
+    pub critical: bool,
+}
+
+/// Scans, scores and checks the moves of `position`; `last_to` is where the opponent's last
+/// move arrived, if known. Without a legal move there are no candidates.
+///
+/// Equal moves are ordered by their squares, so that the answer is the same everywhere.
+pub fn analyse(position: &Chess, last_to: Option<Square>, weights: &Weights) -> Analysis {
+    let before = Before::new(position, last_to);
+    let mut candidates: Vec<Candidate, CANDIDATES> = Vec::new();
+    let mut scores: Vec<i32, MAX_LEGAL> = Vec::new();
+    for mv in position.legal_moves() {
+        let glance = Glance::new(&before, mv);
+        let values = values(&glance);
+        let score = weights.score(&values);
+        // Reachable positions have at most MAX_LEGAL moves; a few more would only be left out.
+        let _ = scores.push(score);
+        let scan = weights.scan(&values);
+        keep(
+            &mut candidates,
+            Candidate { mv, scan, score, drop: Drop::default(), total: 0, values },
+        );
+    }
+    for candidate in &mut candidates {
+        candidate.drop = drop_of(position, candidate.mv);
+        candidate.total = candidate.score - weights.penalty(candidate.drop);
+    }
+    candidates.sort_unstable_by_key(|c| (-c.total, -c.score, order(c.mv)));
+    let entropy = entropy(&scores, weights.temperature);
+    let critical = scores.len() > 1 && entropy < weights.critical_entropy;
+    Analysis { candidates, entropy, critical }
+}
+
+/// What the worst forcing reply to `mv`, a legal move of `position`, costs.
+pub fn drop_of(position: &Chess, mv: Move) -> Drop {
+    let mut after = position.clone();
+    after.play_unchecked(mv);
+    let kept = -exchanges(&after);
+    check::drop(&after, kept)
+}
+
+/// The scan's order of moves: most scan points first, then the higher score, then by squares,
+/// so that the candidates are the same everywhere.
+pub fn scan_order(scan: i32, score: i32, mv: Move) -> impl Ord {
+    (-scan, -score, order(mv))
+}
+
+/// Inserts a candidate into the list, best scan first, and drops the last if it is full.
+fn keep(list: &mut Vec<Candidate, CANDIDATES>, new: Candidate) {
+    let key = |c: &Candidate| scan_order(c.scan, c.score, c.mv);
+    let place = list.iter().take_while(|c| key(c) < key(&new)).count();
+    if place == CANDIDATES {
+        return;
+    }
+    if list.is_full() {
+        list.pop();
+    }
+    // The list has room and `place` lies within it.
+    let _ = list.insert(place, new);
+}
+
+/// A total order on moves that does not depend on how they were generated.
+fn order(mv: Move) -> (Option<Square>, Square, u8) {
+    (mv.from(), mv.to(), mv.promotion().map_or(0, |role| role as u8))
+}
+
+/// Entropy of softmax(score/τ), in thousandths of a nat; 0 for one move or none.
+pub fn entropy(scores: &[i32], temperature: i32) -> i32 {
+    let best = scores.iter().copied().max().unwrap_or(0);
+    let (mut total, mut weighted) = (I32F32::ZERO, I32F32::ZERO);
+    for &score in scores {
+        let distance =
+            I32F32::from_num(best.saturating_sub(score).min(1 << 24)) / i64::from(temperature);
+        let weight = numeric::exp_neg(distance);
+        total += weight;
+        weighted += weight * distance;
+    }
+    if total <= 1 {
+        return 0;
+    }
+    ((numeric::ln(total) + weighted / total) * 1000).round().to_num()
+}

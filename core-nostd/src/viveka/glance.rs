@@ -1,0 +1,151 @@
+//! One move under examination: the position before and after it, and the facts terms read.
+use shakmaty::{Chess, Color, Move, MoveList, Position, Role, Square};
+
+use super::facts::{Facts, phase};
+use crate::{
+    exchange::{PAWN, balance, exchanges, reaches},
+    moves::destination,
+};
+
+/// The position before the move; made once for all its moves.
+#[derive(Debug)]
+pub struct Before<'a> {
+    /// The position.
+    pub position: &'a Chess,
+    /// Where the opponent's last move arrived, if known.
+    pub last_to: Option<Square>,
+    /// Facts from the mover's side.
+    pub facts: Facts,
+    /// Material of the mover minus the opponent's, in points.
+    pub balance: i32,
+    /// Game phase, 24 (middlegame) to 0 (endgame).
+    pub phase: i32,
+}
+
+impl<'a> Before<'a> {
+    /// Looks at `position`; `last_to` is where the opponent's last move arrived.
+    pub fn new(position: &'a Chess, last_to: Option<Square>) -> Before<'a> {
+        Before {
+            position,
+            last_to,
+            facts: Facts::new(position, position.turn()),
+            balance: balance(position),
+            phase: phase(position.board()),
+        }
+    }
+
+    /// The side whose moves are judged.
+    pub fn us(&self) -> Color {
+        self.position.turn()
+    }
+}
+
+/// What the opponent can do after a move.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Replies {
+    /// Legal replies.
+    pub legal: i32,
+    /// Replies that lose no material by exchanges.
+    pub safe: i32,
+    /// Safe replies that give check.
+    pub safe_checks: i32,
+    /// Replies that give mate.
+    pub mates: i32,
+}
+
+/// A move with the position it leads to. Terms read it and compute nothing twice.
+#[derive(Debug)]
+pub struct Glance<'a> {
+    /// The position before.
+    pub before: &'a Before<'a>,
+    /// The move.
+    pub mv: Move,
+    /// The moved piece, before any promotion.
+    pub role: Role,
+    /// Where it came from.
+    pub from: Square,
+    /// Where it landed (the king's square for castling).
+    pub to: Square,
+    /// The position after the move, the opponent to move.
+    pub after: Chess,
+    /// Facts after the move, from the mover's side.
+    pub facts: Facts,
+    /// The full exchange outcome of the move, in points.
+    pub x_q: i32,
+    /// Whether we would give mate if the opponent passed.
+    pub mate_threat: bool,
+    /// The opponent's replies.
+    pub replies: Replies,
+}
+
+impl<'a> Glance<'a> {
+    /// Examines `mv`, a legal move of the position before.
+    pub fn new(before: &'a Before<'a>, mv: Move) -> Glance<'a> {
+        let mut after = before.position.clone();
+        after.play_unchecked(mv);
+        Glance {
+            before,
+            mv,
+            role: mv.role(),
+            from: mv.from().unwrap_or(mv.to()),
+            to: destination(mv),
+            facts: Facts::new(&after, before.us()),
+            x_q: -exchanges(&after) - before.balance,
+            mate_threat: pass(&after).is_some_and(|passed| mating_move(&passed).is_some()),
+            replies: replies(&after),
+            after,
+        }
+    }
+
+    /// Whether the moved piece could simply be taken where it landed.
+    pub fn lands_loose(&self) -> bool {
+        self.facts.our_loose.contains(self.to)
+    }
+
+    /// Whether the move gives check.
+    pub fn gives_check(&self) -> bool {
+        self.after.is_check()
+    }
+
+    /// The piece standing on the landing square after the move.
+    pub fn landed_role(&self) -> Role {
+        self.mv.promotion().unwrap_or(self.role)
+    }
+}
+
+/// The position with the other side to move; `None` when the side to move is in check.
+pub fn pass(position: &Chess) -> Option<Chess> {
+    if position.is_check() { None } else { position.clone().swap_turn().ok() }
+}
+
+/// A move that gives mate at once.
+pub fn mating_move(position: &Chess) -> Option<Move> {
+    position.legal_moves().into_iter().find(|&mv| {
+        let mut next = position.clone();
+        next.play_unchecked(mv);
+        next.is_checkmate()
+    })
+}
+
+/// Counts the replies of the side to move.
+fn replies(after: &Chess) -> Replies {
+    let own = balance(after);
+    let moves: MoveList = after.legal_moves();
+    let mut count = Replies { legal: moves.len() as i32, ..Replies::default() };
+    for mv in moves {
+        let mut next = after.clone();
+        next.play_unchecked(mv);
+        // Safe: the other side cannot push our balance below what it is now.
+        let safe = !reaches(&next, 1 - own);
+        let check = next.is_check();
+        count.safe += i32::from(safe);
+        count.safe_checks += i32::from(safe && check);
+        count.mates += i32::from(check && next.is_checkmate());
+    }
+    count
+}
+
+/// A number of points in whole pawns, rounded to nearest.
+pub fn pawns(points: i32) -> i32 {
+    (2 * points + PAWN * points.signum()) / (2 * PAWN)
+}

@@ -1,0 +1,22 @@
+//! Viveka: an interpretable move chooser that finds candidates, ranks them and checks them.
+//!
+//! - *Scan*: every legal move gets integer points from glance-level terms; the best eight are
+//!   the candidates.
+//! - *Score*: `V = Σ wᵢ·xᵢ`, integers, a pawn being 100.
+//! - *Check*: the opponent's forcing replies; the choice maximises `V − β·100·drop`.
+//!
+//! Every point of a score belongs to a named row of [`TERMS`].
+mod check;
+mod choice;
+mod facts;
+mod glance;
+mod terms;
+mod weights;
+
+pub use check::{Drop, MAX_DROP};
+pub use choice::{
+    Analysis, CANDIDATES, Candidate, Values, Weights, analyse, drop_of, entropy, scan_order, values,
+};
+pub use glance::{Before, Glance};
+pub use terms::{TERM_COUNT, TERMS, Term};
+pub use weights::FITTED;

@@ -1,0 +1,99 @@
+//! Development, mobility, files and squares.
+use shakmaty::{Bitboard, Board, Color, Position as _, Role, Square};
+
+use crate::viveka::{
+    facts::{FULL_PHASE, ahead, centrality, neighbours, rank_of, relative_rank},
+    glance::Glance,
+};
+
+/// Knights and bishops of `color` on their first squares.
+fn at_home(board: &Board, color: Color) -> Bitboard {
+    let minors = (board.knights() | board.bishops()) & board.by_color(color);
+    let files = Bitboard::from_square(Square::B1) | Square::C1 | Square::F1 | Square::G1;
+    minors & color.fold_wb(files, files.flip_vertical())
+}
+
+pub(super) fn development(g: &Glance) -> i32 {
+    let home = at_home(g.before.position.board(), g.before.us());
+    i32::from(g.before.phase * 2 > FULL_PHASE && home.contains(g.from))
+}
+
+pub(super) fn early_queen(g: &Glance) -> i32 {
+    let out = g.role == Role::Queen && relative_rank(g.to, g.before.us()) >= 2;
+    let home = at_home(g.before.position.board(), g.before.us()).count() as i32;
+    if out { home } else { 0 }
+}
+
+pub(super) fn castles(g: &Glance) -> i32 {
+    i32::from(g.mv.is_castle())
+}
+
+pub(super) fn loses_castling(g: &Glance) -> i32 {
+    if g.mv.is_castle() {
+        return 0;
+    }
+    let rights = |position: &shakmaty::Chess| {
+        let home = rank_of(0, g.before.us());
+        (position.castles().castling_rights() & home).count() as i32
+    };
+    rights(g.before.position) - rights(&g.after)
+}
+
+pub(super) fn centralisation(g: &Glance) -> i32 {
+    match g.role {
+        Role::Knight | Role::Bishop | Role::Queen => centrality(g.to) - centrality(g.from),
+        Role::Pawn | Role::Rook | Role::King => 0,
+    }
+}
+
+pub(super) fn knight_centre(g: &Glance) -> i32 {
+    if g.role == Role::Knight { centrality(g.to) - centrality(g.from) } else { 0 }
+}
+
+pub(super) fn mobility(g: &Glance) -> i32 {
+    g.facts.us.mobility - g.before.facts.us.mobility
+}
+
+pub(super) fn their_mobility(g: &Glance) -> i32 {
+    g.facts.them.mobility - g.before.facts.them.mobility
+}
+
+pub(super) fn outpost(g: &Glance) -> i32 {
+    let us = g.before.us();
+    let minor = matches!(g.role, Role::Knight | Role::Bishop);
+    let held = g.facts.us.attacks_by(Role::Pawn).contains(g.to);
+    let enemy_pawns = g.after.board().pawns() & g.facts.them.pieces;
+    let chasers = enemy_pawns & neighbours(g.to.file()) & ahead(g.to, us);
+    let far = (3..6).contains(&relative_rank(g.to, us));
+    i32::from(minor && held && far && chasers.is_empty())
+}
+
+/// 2 for a file without pawns, 1 without our own, 0 otherwise.
+fn openness(g: &Glance, square: Square) -> i32 {
+    let pawns = g.after.board().pawns() & Bitboard::from_file(square.file());
+    if pawns.is_empty() { 2 } else { i32::from(pawns.is_disjoint(g.facts.us.pieces)) }
+}
+
+pub(super) fn open_file(g: &Glance) -> i32 {
+    let enters = matches!(g.role, Role::Rook | Role::Queen) && g.from.file() != g.to.file();
+    if enters { (openness(g, g.to) - openness(g, g.from)).max(0) } else { 0 }
+}
+
+pub(super) fn seventh_rank(g: &Glance) -> i32 {
+    let us = g.before.us();
+    let heavy = matches!(g.role, Role::Rook | Role::Queen);
+    i32::from(heavy && relative_rank(g.to, us) == 6 && relative_rank(g.from, us) != 6)
+}
+
+pub(super) fn bishop_pair(g: &Glance) -> i32 {
+    let theirs = g.before.position.board().bishops() & g.before.facts.them.pieces;
+    i32::from(g.mv.capture() == Some(Role::Bishop) && theirs.count() == 2)
+}
+
+pub(super) fn moves_rook(g: &Glance) -> i32 {
+    i32::from(g.role == Role::Rook)
+}
+
+pub(super) fn moves_queen(g: &Glance) -> i32 {
+    i32::from(g.role == Role::Queen)
+}
