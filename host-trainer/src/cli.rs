@@ -22,6 +22,8 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Eval(commands::eval::Eval),
+    Fit(commands::fit::Fit),
+    Judge(commands::judge::Judge),
     Pack(commands::pack::Pack),
     Train(commands::train::Train),
 }
@@ -30,6 +32,8 @@ impl Command {
     fn run(self) -> anyhow::Result<()> {
         match self {
             Command::Eval(command) => command.run(),
+            Command::Fit(command) => command.run(),
+            Command::Judge(command) => command.run(),
             Command::Pack(command) => command.run(),
             Command::Train(command) => command.run(),
         }

@@ -5,6 +5,8 @@
 //! - [`cli`]: the command line; [`commands`] holds one file a subcommand.
 //! - [`pgn`], [`records`], [`batches`]: games to training records to batches.
 //! - [`model`], [`checkpoint`], [`network`], [`device`]: a network in its files and at work.
+//! - [`library`], [`fit`], [`judge`], [`engine`]: labelled positions, Viveka's weights fitted to them, and
+//!   how well choices do on them.
 //! - [`train`], [`evaluation`]: learning, and measuring what was learned.
 //! - [`error`], [`files`], [`progress`]: one line for every mistake of the user, outputs that
 //!   appear whole or not at all, and what is shown on standard error.
@@ -13,9 +15,13 @@ pub mod checkpoint;
 pub mod cli;
 pub mod commands;
 pub mod device;
+pub mod engine;
 pub mod error;
 pub mod evaluation;
 pub mod files;
+pub mod fit;
+pub mod judge;
+pub mod library;
 pub mod model;
 pub mod network;
 pub mod pgn;

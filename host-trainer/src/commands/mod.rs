@@ -1,4 +1,6 @@
 //! The subcommands, one file each: its arguments, and what it does with them.
 pub mod eval;
+pub mod fit;
+pub mod judge;
 pub mod pack;
 pub mod train;

@@ -1,0 +1,219 @@
+//! `kibitzer judge`: how well Viveka, and engines, choose on labelled positions.
+use std::{
+    collections::BTreeMap,
+    io::{self, Write as _},
+    path::PathBuf,
+};
+
+use anyhow::Result;
+use kibitzer_core::viveka::{FITTED, Weights};
+use serde::Serialize;
+
+use crate::{
+    engine::Engine,
+    error::UserError,
+    fit::{
+        features::{self, Features},
+        weights::{self, WeightsFile},
+    },
+    judge::{self, EntropyReport, Judged, Outcome},
+    library::{self, LabelledPosition},
+    progress,
+};
+
+/// Judge the choices of Viveka, and of UCI engines, on labelled positions.
+#[derive(Debug, clap::Args)]
+pub struct Judge {
+    /// Labelled positions, .jsonl or .jsonl.zst.
+    #[arg(value_name = "LIBRARY")]
+    library: PathBuf,
+    /// Weights to use instead of the built-in ones.
+    #[arg(long, value_name = "FILE")]
+    weights: Option<PathBuf>,
+    /// Only positions of the openings that the weight file held out.
+    #[arg(long, requires = "weights")]
+    held_out: bool,
+    /// Also judge a UCI engine, given by its command; may be repeated.
+    #[arg(long, value_name = "COMMAND")]
+    engine: Vec<String>,
+    /// The engines' search depth in plies.
+    #[arg(long, value_name = "PLIES", default_value_t = 1)]
+    depth: u32,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Everything `judge` tells.
+#[derive(Debug, Serialize)]
+struct Report {
+    positions: usize,
+    openings: usize,
+    random: Random,
+    choices: Vec<Named>,
+    scan: Scan,
+    entropy: EntropyReport,
+}
+
+#[derive(Debug, Serialize)]
+struct Random {
+    mean_loss: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Named {
+    name: String,
+    #[serde(flatten)]
+    outcome: Outcome,
+}
+
+/// Recall by the length of the list.
+#[derive(Debug, Serialize)]
+struct Scan {
+    recall_best: BTreeMap<usize, f64>,
+    recall_top3: BTreeMap<usize, f64>,
+}
+
+impl Judge {
+    /// Judges and reports.
+    ///
+    /// # Errors
+    /// [`UserError`] for a broken library, weight file or engine.
+    pub fn run(self) -> Result<()> {
+        let (file, weights) = match &self.weights {
+            Some(path) => {
+                let (file, weights) = weights::load(path)?;
+                (Some(file), weights)
+            }
+            None => (None, FITTED.clone()),
+        };
+        let mut positions = library::read(&self.library)?;
+        if self.held_out {
+            keep_held_out(&mut positions, file.as_ref())?;
+        }
+        let report = self.report(&positions, &weights)?;
+        let mut out = io::stdout().lock();
+        if self.json {
+            serde_json::to_writer(&mut out, &report)?;
+            writeln!(out)?;
+            return Ok(());
+        }
+        Ok(report.print(&mut out)?)
+    }
+
+    fn report(&self, positions: &[LabelledPosition], weights: &Weights) -> Result<Report> {
+        let bar = progress::bar(positions.len() as u64, "positions");
+        let features = features::compute(positions, || bar.inc(1));
+        bar.finish_and_clear();
+        let rows: Vec<(&LabelledPosition, &Features)> = positions.iter().zip(&features).collect();
+        let bar = progress::bar(positions.len() as u64, "checks");
+        let judged = judge::examine(&rows, weights, || bar.inc(1));
+        bar.finish_and_clear();
+        let mut choices = vec![
+            named("material", judge::choice(&judged, |p| p.material())),
+            named("score", judge::choice(&judged, |p| p.score())),
+            named("score@8", judge::choice(&judged, |p| p.score_at_8())),
+            named("score@8+check", judge::choice(&judged, |p| p.checked(weights))),
+        ];
+        for command in &self.engine {
+            choices.push(self.judge_engine(command, &judged)?);
+        }
+        Ok(Report {
+            positions: judged.len(),
+            openings: crate::fit::openings::names(positions).len(),
+            random: Random { mean_loss: judge::random_loss(&judged) },
+            choices,
+            scan: Scan {
+                recall_best: recall(&judged, |p, i| p.loss(i) == 0),
+                recall_top3: recall(&judged, |p, i| p.moves[i].top),
+            },
+            entropy: judge::entropy_report(&judged, weights.critical_entropy),
+        })
+    }
+
+    fn judge_engine(&self, command: &str, judged: &[Judged]) -> Result<Named> {
+        let mut engine = Engine::start(command)?;
+        let bar = progress::bar(judged.len() as u64, "positions");
+        let mut chosen = Vec::with_capacity(judged.len());
+        for position in judged {
+            let mv = engine.best_move(&position.labelled.position, self.depth)?;
+            // The engine's move is legal, and every legal move has a label.
+            chosen.extend(position.labelled.moves.iter().position(|m| m.mv == mv));
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        let name = format!("{} at depth {}", engine.name, self.depth);
+        let mut chosen = chosen.into_iter();
+        Ok(named(&name, judge::choice(judged, |_| chosen.next().into_iter().collect())))
+    }
+}
+
+fn named(name: &str, outcome: Outcome) -> Named {
+    Named { name: name.to_string(), outcome }
+}
+
+fn recall(
+    judged: &[Judged],
+    wanted: impl Fn(&LabelledPosition, usize) -> bool,
+) -> BTreeMap<usize, f64> {
+    judge::recall(judged, wanted).into_iter().collect()
+}
+
+fn keep_held_out(positions: &mut Vec<LabelledPosition>, file: Option<&WeightsFile>) -> Result<()> {
+    let held_out = file.map_or(&[][..], |f| &f.held_out);
+    positions.retain(|p| held_out.contains(&p.opening));
+    if positions.is_empty() {
+        let mend = "fit with --hold-out, and judge the same library";
+        let what = "no position is of an opening that was held out";
+        return Err(UserError::new(what, "--held-out", mend).into());
+    }
+    Ok(())
+}
+
+impl Report {
+    fn print(&self, out: &mut impl io::Write) -> io::Result<()> {
+        let random = self.random.mean_loss;
+        writeln!(out, "{} positions of {} openings", self.positions, self.openings)?;
+        writeln!(out, "random move: mean loss {random:.1} cp")?;
+        writeln!(
+            out,
+            "{:28} {:>6} {:>5} {:>7} {:>6} {:>7} {:>7} {:>8}",
+            "choice", "loss", "se", "/random", "best", ">100cp", ">300cp", "blunder"
+        )?;
+        for Named { name, outcome: o } in &self.choices {
+            writeln!(
+                out,
+                "{name:28} {:6.1} {:5.1} {:7.3} {:5.1}% {:6.1}% {:6.1}% {:7.1}%",
+                o.mean_loss,
+                o.se,
+                o.mean_loss / random,
+                100.0 * o.best,
+                100.0 * o.over100,
+                100.0 * o.over300,
+                100.0 * o.blunder
+            )?;
+        }
+        for (what, recall) in [
+            ("best move", &self.scan.recall_best),
+            ("one of the top three", &self.scan.recall_top3),
+        ] {
+            let list: Vec<String> =
+                recall.iter().map(|(k, r)| format!("{k}: {:.1}%", 100.0 * r)).collect();
+            writeln!(out, "scan finds the {what} among {}", list.join(", "))?;
+        }
+        let e = &self.entropy;
+        let fifths: Vec<String> =
+            e.quintiles.iter().map(|q| format!("{:.1}%", 100.0 * q)).collect();
+        writeln!(
+            out,
+            "critical: {:.1}% of positions; entropy AUC {:.3}, Spearman {:.3}, by fifths {}; \
+             flag right in {:.1}%, finds {:.1}%",
+            100.0 * e.critical,
+            e.auc,
+            e.spearman,
+            fifths.join(" "),
+            100.0 * e.flag_precision,
+            100.0 * e.flag_recall
+        )
+    }
+}

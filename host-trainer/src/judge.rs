@@ -1,0 +1,261 @@
+//! How well choices do against a library's labels.
+use std::cmp::Ordering;
+
+use kibitzer_core::viveka::{CANDIDATES, Drop, Weights, entropy, scan_order};
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::{fit::features::Features, library::LabelledPosition};
+
+/// A choice that drops this many winning-chance points is a blunder.
+const BLUNDER: f64 = 15.0;
+/// List lengths for which the scan's recall is told.
+const RECALL_AT: [usize; 4] = [4, 6, 8, 12];
+
+/// A labelled position with all that Viveka says of its moves.
+#[derive(Debug)]
+pub struct Judged<'a> {
+    /// The labels.
+    pub labelled: &'a LabelledPosition,
+    /// Score of each move, in points.
+    pub scores: Vec<i32>,
+    /// Material term of each move, in pawns.
+    material: Vec<i32>,
+    /// Numbers of the moves in the scan's order.
+    scan: Vec<usize>,
+    /// Drop of each candidate, in the scan's order.
+    drops: Vec<Drop>,
+    /// Entropy of the score's distribution, in thousandths of a nat.
+    pub entropy: i32,
+}
+
+/// Works out scores, candidates and checks of every position, in parallel.
+pub fn examine<'a>(
+    positions: &[(&'a LabelledPosition, &Features)],
+    weights: &Weights,
+    done: impl Fn() + Sync,
+) -> Vec<Judged<'a>> {
+    positions
+        .par_iter()
+        .map(|(labelled, features)| {
+            let judged = Judged::new(labelled, features, weights);
+            done();
+            judged
+        })
+        .collect()
+}
+
+impl<'a> Judged<'a> {
+    fn new(labelled: &'a LabelledPosition, features: &Features, weights: &Weights) -> Judged<'a> {
+        let scores: Vec<i32> = features.moves.iter().map(|v| weights.score(v)).collect();
+        let scans: Vec<i32> = features.moves.iter().map(|v| weights.scan(v)).collect();
+        let mut scan: Vec<usize> = (0..scores.len()).collect();
+        scan.sort_by_key(|&i| scan_order(scans[i], scores[i], labelled.moves[i].mv));
+        let candidates = scan.iter().take(CANDIDATES);
+        Judged {
+            labelled,
+            material: features.moves.iter().map(|v| v[0].into()).collect(),
+            drops: candidates.map(|&i| features.drop(labelled, i)).collect(),
+            entropy: entropy(&scores, weights.temperature),
+            scores,
+            scan,
+        }
+    }
+
+    /// The best moves by material alone.
+    pub fn material(&self) -> Vec<usize> {
+        best_of((0..self.material.len()).map(|i| (i, self.material[i])))
+    }
+
+    /// The best moves by the score.
+    pub fn score(&self) -> Vec<usize> {
+        best_of((0..self.scores.len()).map(|i| (i, self.scores[i])))
+    }
+
+    /// The best candidates by the score.
+    pub fn score_at_8(&self) -> Vec<usize> {
+        best_of(self.scan.iter().take(CANDIDATES).map(|&i| (i, self.scores[i])))
+    }
+
+    /// The best candidates by the score with the check.
+    pub fn checked(&self, weights: &Weights) -> Vec<usize> {
+        let total = |(&i, &drop): (&usize, &Drop)| (i, self.scores[i] - weights.penalty(drop));
+        best_of(self.scan.iter().zip(&self.drops).map(total))
+    }
+}
+
+/// The moves that share the highest value.
+fn best_of(values: impl Iterator<Item = (usize, i32)> + Clone) -> Vec<usize> {
+    let best = values.clone().map(|(_, value)| value).max();
+    values.filter(|&(_, value)| Some(value) == best).map(|(i, _)| i).collect()
+}
+
+/// How a way of choosing did.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Outcome {
+    /// Mean loss in centipawns; where moves tie for the choice, the mean over them.
+    pub mean_loss: f64,
+    /// Its standard error.
+    pub se: f64,
+    /// Share of positions where the engine's best move is chosen.
+    pub best: f64,
+    /// Share of choices that lose more than 100 cp.
+    pub over100: f64,
+    /// Share of choices that lose more than 300 cp.
+    pub over300: f64,
+    /// Share of choices that drop at least 15 winning-chance points.
+    pub blunder: f64,
+}
+
+/// Rates the choices that `choose` makes: the numbers of the moves that tie for first.
+pub fn choice(positions: &[Judged], mut choose: impl FnMut(&Judged) -> Vec<usize>) -> Outcome {
+    let n = positions.len().max(1) as f64;
+    let (mut losses, mut best, mut over100, mut over300, mut blunder) =
+        (Vec::new(), 0.0, 0.0, 0.0, 0.0);
+    for position in positions {
+        let chosen = choose(position);
+        let labelled = position.labelled;
+        let share = |is: &dyn Fn(usize) -> bool| {
+            chosen.iter().filter(|&&i| is(i)).count() as f64 / chosen.len().max(1) as f64
+        };
+        let total: f64 = chosen.iter().map(|&i| f64::from(labelled.loss(i))).sum();
+        losses.push(total / chosen.len().max(1) as f64);
+        best += share(&|i| labelled.loss(i) == 0);
+        over100 += share(&|i| labelled.loss(i) > 100);
+        over300 += share(&|i| labelled.loss(i) > 300);
+        blunder += share(&|i| labelled.chance_loss(i) >= BLUNDER);
+    }
+    let mean = losses.iter().sum::<f64>() / n;
+    let variance = losses.iter().map(|l| (l - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+    Outcome {
+        mean_loss: mean,
+        se: (variance / n).sqrt(),
+        best: best / n,
+        over100: over100 / n,
+        over300: over300 / n,
+        blunder: blunder / n,
+    }
+}
+
+/// Mean loss of a move chosen at random, in centipawns.
+pub fn random_loss(positions: &[Judged]) -> f64 {
+    choice(positions, |p| (0..p.scores.len()).collect()).mean_loss
+}
+
+/// Share of positions with a wanted move among the scan's first K, for each K told.
+pub fn recall(
+    positions: &[Judged],
+    wanted: impl Fn(&LabelledPosition, usize) -> bool,
+) -> Vec<(usize, f64)> {
+    let found = |p: &Judged, k: usize| p.scan.iter().take(k).any(|&i| wanted(p.labelled, i));
+    let share = |k| positions.iter().filter(|p| found(p, k)).count() as f64;
+    RECALL_AT.into_iter().map(|k| (k, share(k) / positions.len().max(1) as f64)).collect()
+}
+
+/// How well the entropy flags critical positions.
+#[derive(Debug, Clone, Serialize)]
+pub struct EntropyReport {
+    /// Area under the ROC curve: the chance that a critical position has the lower entropy.
+    pub auc: f64,
+    /// Rank correlation with the entropy of the engine's own soft targets.
+    pub spearman: f64,
+    /// Share of critical positions in each fifth, lowest entropy first.
+    pub quintiles: Vec<f64>,
+    /// Share of positions that are critical.
+    pub critical: f64,
+    /// Of the flagged positions, the share that is critical.
+    pub flag_precision: f64,
+    /// Of the critical positions, the share that is flagged.
+    pub flag_recall: f64,
+}
+
+/// Rates the entropy and the flag that falls below `threshold`.
+pub fn entropy_report(positions: &[Judged], threshold: i32) -> EntropyReport {
+    let ours: Vec<f64> = positions.iter().map(|p| p.entropy.into()).collect();
+    let engine: Vec<f64> = positions.iter().map(|p| engine_entropy(p.labelled)).collect();
+    let critical: Vec<bool> = positions.iter().map(|p| p.labelled.is_critical()).collect();
+    let flagged: Vec<bool> = positions.iter().map(|p| p.entropy < threshold).collect();
+    let count = |of: &mut dyn Iterator<Item = bool>| of.filter(|&is| is).count() as f64;
+    let both = count(&mut flagged.iter().zip(&critical).map(|(&f, &c)| f && c));
+    let all_critical = count(&mut critical.iter().copied());
+    EntropyReport {
+        auc: auc(&ours, &critical),
+        spearman: spearman(&ours, &engine),
+        quintiles: quintiles(&ours, &critical),
+        critical: all_critical / positions.len().max(1) as f64,
+        flag_precision: both / count(&mut flagged.iter().copied()).max(1.0),
+        flag_recall: both / all_critical.max(1.0),
+    }
+}
+
+fn engine_entropy(position: &LabelledPosition) -> f64 {
+    let p = crate::fit::soft_targets(position);
+    -p.iter().filter(|&&p| p > 0.0).map(|p| p * p.ln()).sum::<f64>()
+}
+
+/// Ranks from 1, the mean rank where values tie.
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let mut ranks = vec![0.0; values.len()];
+    for tied in order.chunk_by(|&a, &b| values[a].total_cmp(&values[b]) == Ordering::Equal) {
+        let first = order.partition_point(|&i| values[i] < values[tied[0]]);
+        let rank = first as f64 + (tied.len() as f64 + 1.0) / 2.0;
+        tied.iter().for_each(|&i| ranks[i] = rank);
+    }
+    ranks
+}
+
+/// Mann–Whitney: the chance that a marked value lies below an unmarked one, ties counting half.
+fn auc(values: &[f64], marked: &[bool]) -> f64 {
+    let n = marked.iter().filter(|&&m| m).count() as f64;
+    let others = values.len() as f64 - n;
+    let ranks = ranks(values);
+    let sum: f64 = ranks.iter().zip(marked).filter(|(_, m)| **m).map(|(r, _)| r).sum();
+    1.0 - (sum - n * (n + 1.0) / 2.0) / (n * others).max(1.0)
+}
+
+/// Spearman's rank correlation.
+fn spearman(a: &[f64], b: &[f64]) -> f64 {
+    let (a, b) = (ranks(a), ranks(b));
+    let mean = (a.len() as f64 + 1.0) / 2.0;
+    let sum = |x: &[f64], y: &[f64]| -> f64 {
+        x.iter().zip(y).map(|(x, y)| (x - mean) * (y - mean)).sum()
+    };
+    sum(&a, &b) / (sum(&a, &a) * sum(&b, &b)).sqrt().max(f64::MIN_POSITIVE)
+}
+
+/// Share of marked entries in each fifth of the values, lowest first.
+fn quintiles(values: &[f64], marked: &[bool]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let n = order.len();
+    let share = |k: usize| {
+        let part = &order[n * k / 5..n * (k + 1) / 5];
+        part.iter().filter(|&&i| marked[i]).count() as f64 / part.len().max(1) as f64
+    };
+    (0..5).map(share).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_share_ties() {
+        assert_eq!(ranks(&[3.0, 1.0, 3.0, 2.0]), [3.5, 1.0, 3.5, 2.0]);
+    }
+
+    #[test]
+    fn auc_counts_pairs() {
+        let marked = [true, false, true, false];
+        assert_eq!(auc(&[1.0, 2.0, 3.0, 4.0], &marked), 0.75);
+        assert_eq!(auc(&[1.0; 4], &marked), 0.5);
+    }
+
+    #[test]
+    fn spearman_sees_order_only() {
+        assert!((spearman(&[1.0, 2.0, 3.0], &[1.0, 8.0, 9.0]) - 1.0).abs() < 1e-12);
+        assert!((spearman(&[1.0, 2.0, 3.0], &[5.0, 0.0, -5.0]) + 1.0).abs() < 1e-12);
+    }
+}
