@@ -1,11 +1,13 @@
 //! The CPU backend: the suite, and what only it promises.
 mod suite;
 
-use kibitzer_core::net::Config;
+use kibitzer_core::net::{Config, Layer, Role, tensors};
 use kibitzer_gpu::{
-    Backend, OptimizerState, Probing,
+    AdamW, Backend, Error, OptimizerState, Probing,
     cpu::{Cpu, CpuProbe},
+    program::Signal,
 };
+use suite::Subject as _;
 
 struct OnCpu;
 
@@ -24,3 +26,103 @@ impl suite::Subject for OnCpu {
 }
 
 suite!(OnCpu);
+
+/// A step in pools of one, two and five threads.
+#[test]
+fn the_number_of_threads_changes_no_bit() {
+    let golden = suite::reference::Golden::read("golden_mover");
+    let parameters = kibitzer_gpu::initialise(&golden.config, 3);
+    let batch = suite::cases::batch(10, 5, 17);
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut network = OnCpu::network(&golden.config, &parameters, 50);
+            let hyper = AdamW { clip: Some(1.0), ..AdamW::default() };
+            let losses = [0; 3].map(|_| network.step(&batch, &hyper, 0.25).unwrap());
+            (losses, network.evaluate(&batch).unwrap(), network.parameters().unwrap())
+        })
+    };
+    let one = run(1);
+    assert!(one.0[2].total < one.0[0].total);
+    for threads in [2, 5] {
+        assert!(run(threads) == one, "{threads} threads");
+    }
+}
+
+#[test]
+fn the_full_network_takes_a_step() {
+    let config = Config::default();
+    let mut cpu = Cpu::new(&config, 1, 2).unwrap();
+    assert_eq!(cpu.program().parameters, 32_129_153);
+    assert_eq!(cpu.parameters().unwrap().len(), 32_129_153);
+    let batch = suite::cases::batch(2, 1, 5);
+    let hyper = AdamW { learning_rate: 1e-5, ..AdamW::default() };
+    let first = cpu.step(&batch, &hyper, 0.25).unwrap();
+    // Untrained: about as good as choosing at random.
+    let random = (0..2).map(|n| (batch.entries(n).len() as f32).ln()).sum::<f32>() / 2.0;
+    assert!((first.policy - random).abs() < 1.0, "{first:?}");
+    let second = cpu.step(&batch, &hyper, 0.25).unwrap();
+    assert!(second.total < first.total, "{first:?} {second:?}");
+}
+
+/// Divergence is an error, and the parameters stay.
+#[test]
+fn a_loss_that_is_not_finite_changes_nothing() {
+    let golden = suite::reference::Golden::read("golden");
+    let mut parameters = golden.parameters();
+    parameters[0] = f32::INFINITY;
+    let mut network = OnCpu::network(&golden.config, &parameters, 12);
+    let mut batch = golden.batch(12, 1);
+    batch.tokens[0] = 0;
+    let refused = network.step(&batch, &AdamW::default(), 0.25);
+    assert!(matches!(refused, Err(Error::Diverged { .. })), "{refused:?}");
+    assert_eq!(network.parameters().unwrap(), parameters);
+    assert_eq!(network.optimizer_state().unwrap().step, 0);
+}
+
+/// What calibration reads: the inputs of every matrix, and the stream.
+#[test]
+fn what_a_matrix_multiplied_can_be_read() {
+    let golden = suite::reference::Golden::read("golden_mover");
+    let parameters = golden.parameters();
+    let mut cpu = Cpu::new(&golden.config, 0, 12).unwrap();
+    cpu.restore(&parameters, &OptimizerState::new(parameters.len())).unwrap();
+    assert!(cpu.matrix_input(Layer::Value, Role::Value1Weight).is_none());
+    cpu.evaluate(&golden.batch(12, 1)).unwrap();
+    let products = cpu.program().products.clone();
+    for tensor in tensors(&golden.config).filter(|t| t.shape.columns() > 1) {
+        let is_product = products.iter().any(|p| (p.layer, p.role) == (tensor.layer, tensor.role));
+        let elsewhere = matches!(
+            tensor.role,
+            Role::Piece
+                | Role::Square
+                | Role::Aux
+                | Role::AttentionBias
+                | Role::DecayLog
+                | Role::ConvWeight
+        );
+        assert_eq!(is_product, !elsewhere, "{tensor}");
+        if is_product {
+            let input = cpu.matrix_input(tensor.layer, tensor.role).unwrap();
+            assert_eq!(input.width(), tensor.shape.columns(), "{tensor}");
+            assert!([12, 12 * 64].contains(&input.rows().len()), "{tensor}");
+        }
+    }
+    // The value head's last layer, worked out again from what it read.
+    let hidden = cpu.matrix_input(Layer::Value, Role::Value2Weight).unwrap();
+    let find = |role| tensors(&golden.config).find(|t| t.role == role).unwrap().range();
+    let (weight, bias) =
+        (&parameters[find(Role::Value2Weight)], &parameters[find(Role::Value2Bias)]);
+    let values: Vec<f32> = hidden
+        .rows()
+        .map(|row| (row.iter().zip(weight).map(|(x, w)| x * w).sum::<f32>() + bias[0]).tanh())
+        .collect();
+    suite::assert_close("values", &values, &golden.floats("L1.value"), 1e-4, 1e-4);
+    let output = cpu.activation(Layer::Value, Signal::Output).unwrap();
+    let outputs: Vec<f32> = output.rows().map(|row| row[0]).collect();
+    suite::assert_close("outputs", &outputs, &values, 1e-5, 1e-5);
+    // A batch in parts leaves only its last part: nothing is shown.
+    let mut parts = Cpu::new(&golden.config, 0, 5).unwrap();
+    parts.evaluate(&golden.batch(12, 1)).unwrap();
+    assert!(parts.activation(Layer::Value, Signal::Output).is_none());
+}

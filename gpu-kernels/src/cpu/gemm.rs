@@ -1,11 +1,11 @@
-//! Matrix products on slices, by the `gemm` crate.
+//! Matrix products on slices, by the `gemm` crates.
 //!
-//! The one file of this crate with unsafe code: the crate's entry point takes raw pointers.
+//! The one file of this crate with unsafe code: their entry point takes raw pointers.
 //! Every product is summed over the inner dimension in one fixed order, whatever the number of
 //! threads, so results do not depend on how the work was shared.
 #![allow(unsafe_code)]
 
-use gemm::Parallelism;
+use gemm_common::Parallelism;
 
 /// A matrix to read: element (r, c) is `data[r · row + c · column]`.
 #[derive(Debug, Clone, Copy)]
@@ -82,25 +82,28 @@ fn run(
 ) {
     assert_eq!((out.rows, out.columns), (left.rows, right.columns), "outer sizes differ");
     assert_eq!(left.columns, right.rows, "inner sizes differ");
+    let product = gemm_f32::gemm::f32::get_gemm_fn();
+    // The kernels write columns: they are given the transposed product, Rᵀ Lᵀ into Oᵀ.
+    //
     // SAFETY: the constructors checked that every element of the three matrices lies within its
     // slice, `out` is borrowed exclusively and so overlaps neither operand, no two of its
     // elements coincide because its stride is at least its width, and slices are no longer than
-    // `isize::MAX` bytes, so the strides fit.
+    // `isize::MAX` bytes, so the strides fit. No size is zero.
     unsafe {
-        gemm::gemm(
-            out.rows,
+        product(
             out.columns,
+            out.rows,
             left.columns,
             out.data.as_mut_ptr(),
-            1,
             out.stride as isize,
+            1,
             old == Old::Keep,
-            left.data.as_ptr(),
-            left.column as isize,
-            left.row as isize,
             right.data.as_ptr(),
-            right.column as isize,
             right.row as isize,
+            right.column as isize,
+            left.data.as_ptr(),
+            left.row as isize,
+            left.column as isize,
             1.0,
             factor,
             false,

@@ -9,6 +9,8 @@
 mod build;
 mod gradients;
 mod op;
+#[cfg(test)]
+mod tests;
 
 use kibitzer_core::{
     inputs::SQUARES,
