@@ -68,8 +68,9 @@ impl Fit {
             .collect();
         cross_validate(&rows, &split)?;
         let weights = fit_all(&rows)?;
-        print_weights(&weights)?;
-        self.save(&weights, rows.len(), split)
+        // Saved first: a reader of standard output that goes away must not cost the fit.
+        self.save(&weights, rows.len(), split)?;
+        print_weights(&weights)
     }
 
     fn save(&self, weights: &Weights, positions: usize, split: Split) -> Result<()> {
