@@ -2,9 +2,13 @@
 //!
 //! - [`position`]: positions from FEN (rules by [`shakmaty`]).
 //! - [`inputs`] and [`moves`]: what the network reads and the index of the moves it scores.
+//! - [`exchange`]: material, and what a move keeps of it once all captures are played out.
+//! - [`viveka`]: the interpretable move chooser.
 //! - [`net`]: the network as data, its file format and integer inference.
+//! - [`board`]: the answer of a chessboard, as lines of text.
 #![no_std]
 
+pub mod board;
 pub mod exchange;
 pub mod inputs;
 pub mod moves;

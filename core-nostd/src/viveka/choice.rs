@@ -8,10 +8,18 @@ use super::{
     glance::{Before, Glance},
     terms::{TERM_COUNT, TERMS},
 };
-use crate::{exchange::exchanges, moves::MAX_LEGAL, numeric};
+use crate::{
+    exchange::exchanges,
+    moves::MAX_LEGAL,
+    net::infer::{EXPONENT_FRACTION, POWER_FRACTION, exp2_negative},
+    numeric,
+};
 
 /// Candidates that the scan keeps.
 pub const CANDIDATES: usize = 8;
+
+/// Score distances beyond this have no weight in the entropy.
+const FARTHEST: i32 = 1 << 20;
 
 /// The values of all terms for one move.
 pub type Values = [i16; TERM_COUNT];
@@ -151,9 +159,11 @@ pub fn entropy(scores: &[i32], temperature: i32) -> i32 {
     let best = scores.iter().copied().max().unwrap_or(0);
     let (mut total, mut weighted) = (I32F32::ZERO, I32F32::ZERO);
     for &score in scores {
-        let distance =
-            I32F32::from_num(best.saturating_sub(score).min(1 << 24)) / i64::from(temperature);
-        let weight = numeric::exp_neg(distance);
+        let distance = I32F32::from_num(best.saturating_sub(score).min(FARTHEST));
+        let distance = distance / i64::from(temperature);
+        let exponent = (distance * I32F32::LOG2_E).to_bits() >> (32 - EXPONENT_FRACTION);
+        let weight = exp2_negative(u32::try_from(exponent).unwrap_or(u32::MAX));
+        let weight = I32F32::from_bits(i64::from(weight) << (32 - POWER_FRACTION));
         total += weight;
         weighted += weight * distance;
     }
@@ -161,4 +171,23 @@ pub fn entropy(scores: &[i32], temperature: i32) -> i32 {
         return 0;
     }
     ((numeric::ln(total) + weighted / total) * 1000).round().to_num()
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn entropy_is_that_of_the_softmax() {
+        for scores in [&[0, 0, 0, 0][..], &[300, 20, -50, -400], &[100_000, 0], &[7], &[]] {
+            let best = scores.iter().copied().max().unwrap_or(0);
+            let w: Vec<f64> = scores.iter().map(|&s| (f64::from(s - best) / 103.0).exp()).collect();
+            let z: f64 = w.iter().sum();
+            let exact: f64 = w.iter().filter(|&&w| w > 0.0).map(|w| -(w / z) * (w / z).ln()).sum();
+            let ours = f64::from(entropy(scores, 103));
+            assert!((ours - 1000.0 * exact).abs() <= 1.0, "{scores:?}: {ours} {exact}");
+        }
+    }
 }

@@ -8,6 +8,7 @@
 //! Every point of a score belongs to a named row of [`TERMS`].
 mod check;
 mod choice;
+mod explain;
 mod facts;
 mod glance;
 mod terms;
@@ -17,6 +18,7 @@ pub use check::{Drop, MAX_DROP};
 pub use choice::{
     Analysis, CANDIDATES, Candidate, Values, Weights, analyse, drop_of, entropy, scan_order, values,
 };
+pub use explain::{Part, explain, role_name};
 pub use glance::{Before, Glance};
 pub use terms::{TERM_COUNT, TERMS, Term};
 pub use weights::FITTED;

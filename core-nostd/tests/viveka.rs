@@ -1,0 +1,227 @@
+//! Viveka from outside: terms worked out by hand, symmetry, explanations, choices.
+use kibitzer_core::{
+    position::parse_fen,
+    shakmaty::{
+        CastlingMode, Chess, EnPassantMode, FromSetup as _, Position as _, Square, uci::UciMove,
+    },
+    viveka::{Before, FITTED, Glance, TERMS, Values, analyse, explain, values},
+};
+
+fn positions() -> Vec<Chess> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/positions.fen");
+    let text = std::fs::read_to_string(path).unwrap();
+    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.map(|line| parse_fen(line).unwrap()).collect()
+}
+
+fn term(name: &str) -> usize {
+    TERMS.iter().position(|t| t.name == name).unwrap_or_else(|| panic!("no term {name}"))
+}
+
+fn values_of(fen: &str, last_to: Option<Square>, uci: &str) -> Values {
+    let position = parse_fen(fen).unwrap();
+    let mv = uci.parse::<UciMove>().unwrap().to_move(&position).unwrap();
+    values(&Glance::new(&Before::new(&position, last_to), mv))
+}
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+/// Term, position, move, and the value that the term's meaning gives.
+#[rustfmt::skip]
+const BY_HAND: &[(&str, &str, &str, i16)] = &[
+    ("material", "4k3/8/8/3n4/8/8/3R4/4K3 w - - 0 1", "d2d5", 3),
+    ("material", "4k3/8/4p3/3n4/8/8/3R4/4K3 w - - 0 1", "d2d5", -2),
+    ("capture", "4k3/8/8/3n4/8/8/3R4/4K3 w - - 0 1", "d2d5", 3),
+    ("capture", "4k3/8/4p3/3n4/8/8/3R4/4K3 w - - 0 1", "d2d5", 0),
+    ("capture", "4k3/8/4p3/3q4/8/8/3R4/4K3 w - - 0 1", "d2d5", 4),
+    ("takes", "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 2", "e5d6", 1),
+    ("promotes", "4k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7a8q", 1),
+    ("promotes", "4k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7a8n", 0),
+    ("simplify", "3rk3/8/8/8/8/8/3RP3/3RK3 w - - 0 1", "d2d8", 0),
+    ("simplify", "2nrk3/8/8/8/8/8/3RPP2/3RKN2 w - - 0 1", "d2d8", 0),
+    ("simplify", "r2rk3/8/8/8/8/8/QP1R4/3RK3 w - - 0 1", "d2d8", 3),
+    ("mate", "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1", "a1a8", 1),
+    ("mate", "6k1/5pp1/8/8/8/8/8/R3K3 w - - 0 1", "a1a8", 0),
+    ("draws", "k7/8/1K6/8/8/8/8/2Q5 w - - 0 1", "c1c7", -9),
+    ("rescue", "4k3/8/8/2p5/3N4/8/8/4K3 w - - 0 1", "d4f3", 3),
+    ("rescue", "4k3/8/8/2p5/3N4/8/8/4K3 w - - 0 1", "e1e2", 0),
+    ("leaves_loose", "4k3/8/8/8/1b6/8/3N4/4K3 w - - 0 1", "e1f2", 1),
+    ("lands_loose", "4k3/8/8/2p5/8/5N2/8/4K3 w - - 0 1", "f3d4", 3),
+    ("lands_loose", "4k3/8/8/2p5/8/5N2/8/4K3 w - - 0 1", "f3e5", 0),
+    ("pawn_chases", "4k3/8/8/2p5/8/5N2/8/4K3 w - - 0 1", "f3d4", 1),
+    ("pawn_chases", "4k3/8/2p5/8/8/5N2/8/4K3 w - - 0 1", "f3d4", 1),
+    ("pawn_chases", "4k3/2p5/8/8/8/5N2/8/4K3 w - - 0 1", "f3d4", 0),
+    ("new_targets", "4k3/8/8/3n4/8/8/2R5/4K3 w - - 0 1", "c2d2", 1),
+    ("target_value", "4k3/8/8/3n4/8/8/2R5/4K3 w - - 0 1", "c2d2", 3),
+    ("fork", "r3k3/8/8/1N6/8/8/8/4K3 w - - 0 1", "b5c7", 1),
+    ("fork", "4k3/8/8/1N6/8/8/8/4K3 w - - 0 1", "b5c7", 0),
+    ("mate_threat", "6k1/5ppp/8/8/8/8/1R6/4K3 w - - 0 1", "b2b7", 1),
+    ("mate_threat", "6k1/5pp1/8/8/8/8/1R6/4K3 w - - 0 1", "b2b7", 0),
+    ("check", "4k3/8/8/8/8/8/R7/4K3 w - - 0 1", "a2a8", 1),
+    ("safe_check", "4k3/8/8/8/8/8/R7/4K3 w - - 0 1", "a2a8", 1),
+    ("safe_check", "4k3/8/8/8/8/8/R7/4K3 w - - 0 1", "a2e2", 1),
+    ("safe_check", "3nk3/8/2N5/8/8/8/8/4K3 w - - 0 1", "c6d8", 0),
+    ("allows_mate", "r5k1/8/8/8/8/8/5PPP/6K1 w - - 0 1", "h2h4", 0),
+    ("allows_mate", "r5k1/8/8/8/8/8/5PPP/5K2 w - - 0 1", "f1g1", 1),
+    ("allows_checks", "r5k1/8/8/8/8/8/5PPP/5K2 w - - 0 1", "f1g1", 1),
+    ("safe_replies", "k7/8/8/8/8/8/8/K7 w - - 0 1", "a1b1", 3),
+    ("replies", "k7/8/8/8/8/8/8/K7 w - - 0 1", "a1b1", 3),
+    ("few_replies", "k7/8/8/8/8/8/7R/K7 w - - 0 1", "h2b2", 1),
+    ("few_replies", "k7/8/8/8/8/8/8/K7 w - - 0 1", "a1b1", 0),
+    ("own_pins", "4k3/8/8/8/4r3/8/8/3KN3 w - - 0 1", "d1d2", 0),
+    ("own_pins", "4k3/8/8/8/4r3/8/4N3/3K4 w - - 0 1", "d1e1", 1),
+    ("trapped", "4k3/8/1p6/8/8/5N2/8/4K3 w - - 0 1", "f3e5", 0),
+    ("trapped", "4k3/p7/1p6/2p5/8/8/8/B3K3 w - - 0 1", "a1d4", 0),
+    ("trapped", "k7/p7/1n6/8/8/8/8/N3K3 w - - 0 1", "a1b3", 0),
+    ("defends", "4k3/8/8/8/1b6/2N5/8/4K2R w - - 0 1", "h1h3", 1),
+    ("defends", "4k3/8/8/8/1b6/2N5/8/4K2R w - - 0 1", "h1h4", 0),
+    ("development", START, "g1f3", 1),
+    ("development", START, "e2e4", 0),
+    ("undeveloped_queen", "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2", "d1h5", 4),
+    ("castles", "4k3/8/8/8/8/8/8/4K2R w K - 0 1", "e1g1", 1),
+    ("loses_castling", "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", "e1e2", 2),
+    ("loses_castling", "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", "a1a2", 1),
+    ("loses_castling", "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", "e1g1", 0),
+    ("centralisation", START, "g1f3", 3),
+    ("centralisation", "4k3/8/8/3Q4/8/8/8/4K3 w - - 0 1", "d5a8", -6),
+    ("knight_centre", START, "g1h3", 1),
+    ("mobility", "4k3/8/8/8/8/8/8/R3K3 w - - 0 1", "a1a2", 4),
+    ("their_mobility", "4k3/8/8/8/b7/8/8/4K1N1 w - - 0 1", "e1d2", 0),
+    ("outpost", "4k3/8/8/8/4P3/2N5/8/4K3 w - - 0 1", "c3d5", 1),
+    ("outpost", "4k3/2p5/8/8/4P3/2N5/8/4K3 w - - 0 1", "c3d5", 0),
+    ("open_file", "4k3/8/8/8/8/8/P7/R3K3 w - - 0 1", "a1d1", 2),
+    ("open_file", "4k3/3p4/8/8/8/8/P7/R3K3 w - - 0 1", "a1d1", 1),
+    ("seventh_rank", "4k3/8/8/8/8/8/1R6/4K3 w - - 0 1", "b2b7", 1),
+    ("bishop_pair", "2b1kb2/8/8/5N2/8/8/3N4/4K3 w - - 0 1", "f5d6", 0),
+    ("bishop_pair", "4kb2/8/3b4/5N2/8/8/8/4K3 w - - 0 1", "f5d6", 1),
+    ("moves_rook", "4k3/8/8/8/8/8/1R6/4K3 w - - 0 1", "b2b7", 1),
+    ("moves_queen", START, "e2e4", 0),
+    ("king_walk", "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2", "e1e2", 4),
+    ("king_walk", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "e1d2", 0),
+    ("king_active", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "e1d2", 3),
+    ("king_active", "4k3/8/8/8/8/4K3/4P3/8 w - - 0 1", "e3f2", -6),
+    ("king_attack", "4k3/8/8/8/8/8/R7/4K3 w - - 0 1", "a2a7", 3),
+    ("king_exposure", "4k3/8/8/8/8/8/r7/5K2 w - - 0 1", "f1g1", 0),
+    ("king_shelter", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "e2e4", -1),
+    ("king_shelter", "rnbqk2r/pppppppp/8/8/8/8/PPPP1PPP/RNBQK2R w KQkq - 0 1", "e1g1", 1),
+    ("centre_pawn", START, "e2e4", 1),
+    ("centre_pawn", START, "e2e3", 0),
+    ("flank_pawn", START, "h2h4", 1),
+    ("flank_pawn", "4k3/8/8/8/8/8/7P/4K3 w - - 0 1", "h2h4", 0),
+    ("passed_push", "4k3/8/8/P7/8/8/8/4K3 w - - 0 1", "a5a6", 8),
+    ("passed_push", "4k3/1p6/8/P7/8/8/8/4K3 w - - 0 1", "a5a6", 0),
+    ("passed_pawns", "4k3/1p6/P7/8/8/8/8/4K3 w - - 0 1", "a6b7", 1),
+    ("pawn_faults", "4k3/8/8/8/8/2p5/1P1P4/4K3 w - - 0 1", "b2c3", -1),
+];
+
+#[test]
+fn terms_have_the_values_worked_out_by_hand() {
+    let wrong: Vec<String> = BY_HAND
+        .iter()
+        .map(|&(name, fen, uci, expected)| {
+            (name, fen, uci, expected, values_of(fen, None, uci)[term(name)])
+        })
+        .filter(|row| row.3 != row.4)
+        .map(|row| format!("{} of {} in {}: {} is not {}", row.0, row.2, row.1, row.4, row.3))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let recapture = "4k3/8/4p3/3n4/8/8/3R4/4K3 w - - 0 1";
+    assert_eq!(values_of(recapture, Some(Square::D5), "d2d5")[term("recapture")], 1);
+    assert_eq!(values_of(recapture, Some(Square::E6), "d2d5")[term("recapture")], 0);
+    assert_eq!(values_of(recapture, None, "d2d5")[term("recapture")], 0);
+}
+
+#[test]
+fn every_term_is_tested_by_hand() {
+    for t in &TERMS {
+        let tested = t.name == "recapture" || BY_HAND.iter().any(|row| row.0 == t.name);
+        assert!(tested, "{} has no position", t.name);
+    }
+}
+
+/// The position with `change` applied to its setup.
+fn mirrored(position: &Chess, flip_ranks: bool) -> Option<Chess> {
+    let mut setup = position.to_setup(EnPassantMode::Legal);
+    if flip_ranks {
+        setup.mirror();
+    } else {
+        setup.board.flip_horizontal();
+        setup.ep_square = setup.ep_square.map(Square::flip_horizontal);
+    }
+    Chess::from_setup(setup, CastlingMode::Standard).ok()
+}
+
+/// Values of all moves, sorted: a mirrored position must give the same.
+fn all_values(position: &Chess) -> Vec<Values> {
+    let before = Before::new(position, None);
+    let mut all: Vec<Values> =
+        position.legal_moves().into_iter().map(|mv| values(&Glance::new(&before, mv))).collect();
+    all.sort_unstable();
+    all
+}
+
+#[test]
+fn colours_and_wings_do_not_matter() {
+    let (mut colours, mut wings) = (0, 0);
+    for position in positions() {
+        let own = all_values(&position);
+        if let Some(mirror) = mirrored(&position, true) {
+            assert_eq!(own, all_values(&mirror), "{position:?}");
+            colours += 1;
+        }
+        if position.castles().is_empty()
+            && let Some(mirror) = mirrored(&position, false)
+        {
+            assert_eq!(own, all_values(&mirror), "{position:?}");
+            wings += 1;
+        }
+    }
+    assert!(colours >= 200 && wings >= 50, "{colours} and {wings} positions compared");
+}
+
+#[test]
+fn the_weight_table_has_the_terms_in_order() {
+    for (row, term) in FITTED.rows.iter().zip(&TERMS) {
+        assert_eq!(row.0, term.name);
+        assert!(term.glance || row.2 == 0 || term.name == "mate", "{} is not a glance", term.name);
+    }
+}
+
+#[test]
+fn explanations_sum_to_the_score_in_whole_sentences() {
+    for position in positions() {
+        for candidate in &analyse(&position, None, &FITTED).candidates {
+            let mut sum = 0;
+            for part in explain(candidate, &FITTED) {
+                let sentence = part.to_string();
+                assert!(!sentence.is_empty(), "{} of {:?}", part.term.name, candidate.mv);
+                assert!(!sentence.contains(['{', '}']), "{sentence}");
+                sum += part.points;
+            }
+            assert_eq!(sum, candidate.score);
+            assert_eq!(candidate.total, candidate.score - FITTED.penalty(candidate.drop));
+        }
+    }
+}
+
+#[test]
+fn a_mate_in_one_is_chosen() {
+    for (fen, mate) in [
+        ("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1", "a1a8"),
+        ("r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4", "h5f7"),
+        ("rnbqkbnr/pppp1ppp/4p3/8/6P1/5P2/PPPPP2P/RNBQKBNR b KQkq - 0 2", "d8h4"),
+    ] {
+        let analysis = analyse(&parse_fen(fen).unwrap(), None, &FITTED);
+        let choice = analysis.candidates[0].mv.to_uci(CastlingMode::Standard).to_string();
+        assert_eq!(choice, mate, "{fen} {:?}", analysis.candidates);
+        assert!(analysis.critical, "{fen}");
+    }
+}
+
+#[test]
+fn without_a_legal_move_there_is_no_candidate() {
+    for fen in ["R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1", "k7/2Q5/1K6/8/8/8/8/8 b - - 0 1"] {
+        let analysis = analyse(&parse_fen(fen).unwrap(), None, &FITTED);
+        assert!(analysis.candidates.is_empty() && !analysis.critical, "{fen}");
+    }
+}
