@@ -21,6 +21,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    #[command(alias = "analyze")]
+    Analyse(commands::analyse::Analyse),
     Eval(commands::eval::Eval),
     Fit(commands::fit::Fit),
     Judge(commands::judge::Judge),
@@ -31,6 +33,7 @@ enum Command {
 impl Command {
     fn run(self) -> anyhow::Result<()> {
         match self {
+            Command::Analyse(command) => command.run(),
             Command::Eval(command) => command.run(),
             Command::Fit(command) => command.run(),
             Command::Judge(command) => command.run(),

@@ -1,9 +1,13 @@
 //! What a network runs on.
 use anyhow::Result;
 use clap::ValueEnum;
-use kibitzer_gpu::{Backend, Error, OptimizerState};
+use kibitzer_gpu::{Backend, Error, OptimizerState, cpu::Cpu};
 
 use crate::model::Model;
+
+/// Positions that the processor takes at a time; larger batches are taken in parts, which keeps
+/// the buffers in the cache.
+const CPU_CHUNK: usize = 32;
 
 /// The devices of the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -41,8 +45,11 @@ impl Device {
     }
 
     fn open(self, model: &Model, positions: usize) -> Result<Box<dyn Backend>, Error> {
-        // The processor's backend is not in this crate's dependencies yet.
-        let wanted = format!("{self:?} for {positions} positions of width {}", model.config.width);
-        Err(Error::Device(format!("no backend is built in: {wanted}")))
+        match self {
+            Device::Cpu | Device::Auto => {
+                let cpu = Cpu::new(&model.config, 0, positions.min(CPU_CHUNK))?;
+                Ok(Box::new(cpu))
+            }
+        }
     }
 }

@@ -1,4 +1,5 @@
 //! The subcommands, one file each: its arguments, and what it does with them.
+pub mod analyse;
 pub mod eval;
 pub mod fit;
 pub mod judge;

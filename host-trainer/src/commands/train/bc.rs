@@ -48,7 +48,7 @@ pub struct Bc {
     /// Where to compute.
     #[arg(long, value_enum, default_value_t)]
     device: Device,
-    /// Steps between validations, each with a checkpoint [default: a twentieth of the run].
+    /// Steps between validations, each with a checkpoint [default: a twentieth of the run, at least 100].
     #[arg(long, value_name = "STEPS")]
     save_every: Option<u64>,
     #[command(flatten)]
@@ -107,7 +107,7 @@ impl Bc {
         let positions = settings.batch.max(CHUNK);
         let run = Run {
             backend: self.device.resume(&start.model, &start.optimizer, positions)?,
-            save_every: self.save_every.unwrap_or(settings.steps.div_ceil(20)).max(1),
+            save_every: self.save_every.unwrap_or((settings.steps / 20).max(100)).max(1),
             state: start.state,
             folder: self.output.clone(),
             records: Arc::new(records),

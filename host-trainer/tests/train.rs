@@ -1,0 +1,156 @@
+//! Training by the binary: interrupted or not, a run gives the same losses and the same network.
+mod common;
+
+use std::{
+    fs,
+    path::Path,
+    process::{Child, Stdio},
+    thread,
+    time::Duration,
+};
+
+use common::{command, fixture, folder_with_records, names, succeed};
+use kibitzer_trainer::model::Model;
+use serde_json::Value;
+
+const STEPS: u64 = 400;
+const FIRST_CHECKPOINT: &str = "step-00000020";
+const LAST_CHECKPOINT: &str = "step-00000400";
+
+/// The arguments of a run into `run`.
+fn train(run: &str) -> Vec<String> {
+    let line = format!(
+        "train bc records -o {run} --config tiny.json --steps {STEPS} --batch 8 --lr 0.01 \
+         --save-every 20 --seed 5 --device cpu"
+    );
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
+fn strings(arguments: &[String]) -> Vec<&str> {
+    arguments.iter().map(String::as_str).collect()
+}
+
+/// Every line of the metrics without what a clock decides.
+fn metrics(run: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+    let mut lines: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for line in &mut lines {
+        for clock in ["positions_per_second", "waiting"] {
+            line.as_object_mut().unwrap().remove(clock);
+        }
+    }
+    lines
+}
+
+fn model(run: &Path) -> Vec<u8> {
+    fs::read(run.join(LAST_CHECKPOINT).join("model.safetensors")).unwrap()
+}
+
+/// Starts a run into `run` and ends it after its first checkpoint by `end`; returns whether it
+/// was ended before its last step.
+fn interrupted(folder: &Path, run: &str, end: impl Fn(&mut Child)) -> bool {
+    let mut child = command(folder, &strings(&train(run)))
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    while !folder.join(run).join(FIRST_CHECKPOINT).exists() {
+        assert!(child.try_wait().unwrap().is_none(), "the run ended before its first checkpoint");
+        thread::sleep(Duration::from_millis(1));
+    }
+    end(&mut child);
+    child.wait().unwrap();
+    !folder.join(run).join(LAST_CHECKPOINT).exists()
+}
+
+/// Interrupts a run by `end`, resumes it, and compares it with one that was left alone.
+fn resumes_exactly(end: impl Fn(&mut Child)) {
+    let folder = folder_with_records();
+    let folder = folder.path();
+    succeed(folder, &strings(&train("whole")));
+    // A machine may be too fast once, but hardly five times.
+    let run = (0..5).map(|i| format!("run{i}")).find(|run| interrupted(folder, run, &end));
+    let run = run.expect("a run is interrupted");
+    let mut resume = train(&run);
+    resume.push("--resume".into());
+    succeed(folder, &strings(&resume));
+    assert_eq!(metrics(&folder.join(&run)), metrics(&folder.join("whole")));
+    assert!(model(&folder.join(&run)) == model(&folder.join("whole")), "the networks differ");
+    let kept = ["metrics.jsonl", "step-00000380", LAST_CHECKPOINT];
+    let found: Vec<String> =
+        names(&folder.join(&run)).into_iter().filter(|name| !name.ends_with(".tmp")).collect();
+    assert_eq!(found, kept);
+}
+
+#[test]
+fn a_killed_run_resumes_exactly() {
+    resumes_exactly(|child| child.kill().unwrap());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_saves_and_resumes_exactly() {
+    resumes_exactly(|child| {
+        let pid = child.id().to_string();
+        let sent = std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap();
+        assert!(sent.success());
+        let code = child.wait().unwrap().code();
+        assert!(code == Some(130) || code == Some(0), "{code:?}");
+    });
+}
+
+#[test]
+fn a_run_learns_the_games_by_heart() {
+    let folder = folder_with_records();
+    let folder = folder.path();
+    succeed(folder, &strings(&train("run")));
+    let report = succeed(folder, &["eval", "run", "records", "--json"]);
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let number = |key: &str| report.pointer(key).and_then(Value::as_f64).unwrap_or(f64::NAN);
+    assert_eq!(number("/positions"), 49.0);
+    // One of the four games is held out, with a fifth of the positions.
+    assert!(number("/top1") > 0.7, "{report}");
+    assert!(number("/top5") >= number("/top1"), "{report}");
+    assert!(number("/cross_entropy") > 0.0, "{report}");
+    assert!(number("/value/correlation") > 0.6, "{report}");
+    assert!(number("/value/mse") < 0.5, "{report}");
+    assert!((0.0..=1.0).contains(&number("/value/ece")), "{report}");
+    assert!((0.0..=1.0).contains(&number("/material/pass_rate")), "{report}");
+    let pgn = succeed(folder, &["eval", "run", "games.pgn", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&pgn).unwrap(), report, "records or games alike");
+}
+
+#[test]
+fn a_file_of_the_reference_s_save_answers_as_the_reference_does() {
+    // The expected numbers are PyTorch's, from the reference's `load` and a Python chess library.
+    let path = fixture("reference_tiny.safetensors");
+    for (fen, value, moves) in [
+        (
+            "r1bqkb1r/pp3ppp/2n2n2/2ppp3/4P3/2N2N2/PPPP1PPP/R1BQKB1R w KQkq d6 0 6",
+            0.245_480_27,
+            [("a1b1", 0.992_217_66), ("f3e5", 0.005_089), ("d1e2", 0.000_861_066)],
+        ),
+        (
+            "r3k2r/pp3ppp/8/8/8/8/1p3PPP/R3K2R b KQkq - 14 20",
+            0.220_298_84,
+            [("a8b8", 0.266_542_1), ("f7f6", 0.261_077_05), ("b2b1b", 0.074_315_77)],
+        ),
+    ] {
+        let arguments = ["analyse", fen, "--json", "--model", path.to_str().unwrap()];
+        let text = succeed(Path::new("."), &arguments);
+        let answer: Value = serde_json::from_str(&text).unwrap();
+        let net = &answer["net"];
+        assert!((net["value"].as_f64().unwrap() - value).abs() < 1e-5, "{net}");
+        for (i, (mv, probability)) in moves.into_iter().enumerate() {
+            let found = &net["moves"][i];
+            assert_eq!(found["move"], mv);
+            assert!((found["probability"].as_f64().unwrap() - probability).abs() < 1e-5, "{found}");
+        }
+    }
+    // Written again, the tensors keep every bit.
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copy.safetensors");
+    let model = Model::load(&path).unwrap();
+    model.save(&copy).unwrap();
+    assert_eq!(Model::load(&copy).unwrap(), model);
+}
