@@ -57,6 +57,15 @@ fn a_broken_fen_is_named() {
 }
 
 #[test]
+fn a_board_s_model_must_be_a_model_file() {
+    let model = fixture("reference_tiny.safetensors");
+    let arguments = ["analyse", "8/8/8/8/8/8/8/K1k5 w - - 0 1", "--board", "--model"];
+    let line = mistake(Path::new("."), &[&arguments[..], &[model.to_str().unwrap()]].concat());
+    let mend = ": a board's answer needs a .kbz; make it with kibitzer quantize";
+    assert!(line.ends_with(mend), "{line}");
+}
+
+#[test]
 fn an_empty_pgn_has_no_games() {
     let folder = folder();
     fs::write(folder.path().join("empty.pgn"), "").unwrap();
