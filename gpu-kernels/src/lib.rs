@@ -2,7 +2,8 @@
 //!
 //! - [`program`]: the network as a flat list of operations on planned buffers, built once from
 //!   the core's table of layers.
-//! - [`Backend`]: what trains and evaluates a network on some device: [`cpu`] in plain Rust.
+//! - [`Backend`]: what trains and evaluates a network on some device: [`cpu`] in plain Rust,
+//!   [`gpu`] in WGSL through wgpu.
 //! - [`Batch`]: what goes in; [`Outputs`] and [`Losses`]: what comes out.
 //! - [`AdamW`] and [`initialise`]: the optimizer and the parameters' first values.
 
@@ -11,6 +12,7 @@ mod backend;
 mod batch;
 pub mod cpu;
 mod error;
+pub mod gpu;
 mod init;
 mod probe;
 pub mod program;

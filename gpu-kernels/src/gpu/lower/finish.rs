@@ -1,0 +1,47 @@
+//! After the backward pass: the gradient's norm, and the optimizer.
+use super::{ELEMENTS, Lowering, NORM_GROUPS, Scratch};
+use crate::gpu::{
+    plan::{Count, Grid, Kernel, Slice},
+    shader,
+};
+
+impl Lowering<'_> {
+    /// Appends the gradient's norm and what follows from it.
+    pub(super) fn norm(&mut self) {
+        let chunks = self.chunks.clone();
+        let partial = self.scratch(Scratch::Partial, chunks.len() * NORM_GROUPS);
+        for (i, chunk) in chunks.iter().enumerate() {
+            let kernel = Kernel::new(shader::SQUARE_NORM)
+                .with(shader::SUM256)
+                .set("LEN", chunk.gradient.len)
+                .set("GROUPS", NORM_GROUPS)
+                .set("FIRST", i * NORM_GROUPS)
+                .read(chunk.gradient)
+                .write(partial);
+            self.push(kernel, Grid::Items(Count::Fixed(NORM_GROUPS), 1));
+        }
+        let kernel = Kernel::new(shader::CLIP)
+            .with(shader::SUM256)
+            .with(shader::SUMMARY)
+            .set("LEN", partial.len)
+            .read(partial)
+            .write(self.summary);
+        self.push(kernel, Grid::Items(Count::Fixed(1), 1));
+    }
+
+    /// Appends the optimizer's step.
+    pub(super) fn update(&mut self) {
+        for chunk in self.chunks.clone() {
+            let Slice { len, .. } = chunk.parameters;
+            let kernel = Kernel::new(shader::ADAMW)
+                .with(shader::SUMMARY)
+                .set("LEN", len)
+                .read(self.summary)
+                .read(chunk.gradient)
+                .write(chunk.parameters)
+                .write(chunk.first)
+                .write(chunk.second);
+            self.push(kernel, Grid::Items(Count::Fixed(len), ELEMENTS));
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! A part of a batch in the form that the shaders read.
+use std::ops::Range;
+
+use kibitzer_core::{
+    inputs::{AUX, SQUARES},
+    moves::MOVES,
+};
+
+use super::{device::Device, lower::Inputs, memory::Memory};
+use crate::{Batch, Error, pairs, program::Sizes};
+
+/// The packed plane of a move that is no underpromotion; `NO_PLANE` in `entries.wgsl`.
+const NO_PLANE: u32 = 15;
+
+/// Cuts a batch into runs that the device's buffers hold.
+pub(super) fn runs(batch: &Batch, capacity: Sizes) -> Result<Vec<Range<usize>>, Error> {
+    let entries = |range: &Range<usize>| {
+        (batch.legal_offsets[range.end] - batch.legal_offsets[range.start]) as usize
+    };
+    let mut runs: Vec<Range<usize>> = vec![];
+    for position in 0..batch.positions() {
+        if entries(&(position..position + 1)) > capacity.legal {
+            let (expected, found) = (capacity.legal, entries(&(position..position + 1)));
+            return Err(Error::BatchLength { part: "legal", expected, found });
+        }
+        let fits = |run: &&mut Range<usize>| {
+            run.len() < capacity.positions()
+                && entries(&(run.start..position + 1)) <= capacity.legal
+        };
+        match runs.last_mut().filter(fits) {
+            Some(run) => run.end = position + 1,
+            None => runs.push(position..position + 1),
+        }
+    }
+    Ok(runs)
+}
+
+/// Buffers on this side, kept from run to run.
+#[derive(Debug, Default)]
+pub(super) struct Upload {
+    offsets: Vec<u32>,
+    entries: Vec<[u32; 2]>,
+    starts: Vec<u32>,
+    by_index: Vec<u32>,
+}
+
+impl Upload {
+    /// Writes a run of a checked batch to the device, with its targets if it has any.
+    pub fn write(
+        &mut self,
+        device: &Device,
+        memory: &Memory,
+        inputs: &Inputs,
+        batch: &Batch,
+        run: Range<usize>,
+    ) -> Sizes {
+        self.arrange(batch, run.clone());
+        let legal = batch.legal_offsets[run.start] as usize..batch.legal_offsets[run.end] as usize;
+        let tokens = &batch.tokens[run.start * SQUARES..run.end * SQUARES];
+        memory.write(device, inputs.tokens, tokens);
+        memory.write(device, inputs.scalars, &batch.aux[run.start * AUX..run.end * AUX]);
+        memory.write(device, inputs.offsets, &self.offsets);
+        memory.write(device, inputs.entries, &self.entries);
+        memory.write(device, inputs.starts, &self.starts);
+        memory.write(device, inputs.by_index, &self.by_index);
+        if !batch.target_policy.is_empty() {
+            memory.write(device, inputs.wanted, &batch.target_policy[legal.clone()]);
+        }
+        if !batch.target_value.is_empty() {
+            memory.write(device, inputs.outcomes, &batch.target_value[run.clone()]);
+        }
+        Sizes { sequences: run.len(), length: 1, legal: legal.len() }
+    }
+
+    /// Packs the legal entries, and lists them by move index (a counting sort).
+    fn arrange(&mut self, batch: &Batch, run: Range<usize>) {
+        let first = batch.legal_offsets[run.start];
+        self.offsets.clear();
+        self.offsets.extend(batch.legal_offsets[run.start..=run.end].iter().map(|o| o - first));
+        self.entries.clear();
+        self.starts.clear();
+        self.starts.resize(MOVES + 1, 0);
+        for (position, n) in run.clone().zip(0..) {
+            for &index in &batch.legal[batch.entries(position)] {
+                self.entries.push([n, packed(index)]);
+                self.starts[usize::from(index) + 1] += 1;
+            }
+        }
+        for index in 0..MOVES {
+            self.starts[index + 1] += self.starts[index];
+        }
+        self.by_index.clear();
+        self.by_index.resize(self.entries.len(), 0);
+        let legal = &batch.legal[first as usize..batch.legal_offsets[run.end] as usize];
+        for (&index, entry) in legal.iter().zip(0..) {
+            let next = &mut self.starts[usize::from(index)];
+            self.by_index[*next as usize] = entry;
+            *next += 1;
+        }
+        // Each start has moved to the next one's place.
+        self.starts.rotate_right(1);
+        self.starts[0] = 0;
+    }
+}
+
+/// A move index and its squares in one word, as `entries.wgsl` takes them apart.
+fn packed(index: u16) -> u32 {
+    let word = u32::from(index);
+    pairs()[usize::from(index)].map_or(word, |pair| {
+        let plane = pair.promotion.map_or(NO_PLANE, u32::from);
+        word | u32::from(pair.from) << 13 | u32::from(pair.to) << 19 | plane << 25
+    })
+}

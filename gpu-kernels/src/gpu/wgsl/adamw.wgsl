@@ -1,0 +1,20 @@
+// A step of AdamW on LEN parameters; nothing where the step is not sound.
+
+@group(0) @binding(1) var<storage, read> summary: Summary;
+@group(0) @binding(2) var<storage, read> gradient: array<f32>;
+@group(0) @binding(3) var<storage, read_write> parameters: array<f32>;
+@group(0) @binding(4) var<storage, read_write> first: array<f32>;
+@group(0) @binding(5) var<storage, read_write> second: array<f32>;
+
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let i = folded(group) * 256u + local;
+    if i >= LEN || summary.sound == 0u { return; }
+    let g = gradient[i] * summary.clip_factor;
+    let m = run.beta1 * first[i] + (1.0 - run.beta1) * g;
+    let v = run.beta2 * second[i] + (1.0 - run.beta2) * g * g;
+    first[i] = m;
+    second[i] = v;
+    let root = sqrt(v) / run.root_correction + run.epsilon;
+    parameters[i] = parameters[i] * run.keep - run.step_size * m / root;
+}
