@@ -1,43 +1,68 @@
-//! A chessboard's firmware: reads FEN lines from UART0 and answers on it.
+//! A chessboard's firmware: a FEN line in, Viveka's and the network's answer out.
+//!
+//! UART0 carries the conversation, in the format of [`kibitzer_core::board`]; the byte 4 (Ctrl-D)
+//! ends it. UART1 tells what each answer cost: `ticks` of the 25 MHz SysTick, and at the end
+//! `stack`, the bytes of the deepest stack.
 #![no_std]
 #![no_main]
 
 mod clock;
+mod line;
+mod net;
 mod stack;
 mod uart;
 
+use core::fmt::{self, Write as _};
 use core::panic::PanicInfo;
 
 use cortex_m_rt::entry;
-use cortex_m_semihosting::debug;
-use embedded_io::{Read, Write};
+use cortex_m_semihosting::debug::{self, EXIT_FAILURE, EXIT_SUCCESS};
+use kibitzer_core::board::Board;
+use kibitzer_core::viveka;
+
+use clock::Clock;
+use line::Lines;
+use uart::Ports;
 
 #[entry]
 fn main() -> ! {
-    let core = cortex_m::Peripherals::take().expect("first and only call");
-    let (mut line, mut diagnostics) = uart::take().expect("first and only call");
-    let clock = clock::Clock::start(core.SYST);
-    let mut byte = [0];
-    loop {
-        let Ok(_) = line.read(&mut byte);
-        if byte[0] == 4 {
-            break;
-        }
-        let Ok(()) = line.write_all(&byte);
-        let _ = writeln!(diagnostics, "ticks {}", clock.ticks());
+    // The runtime hands this out once, as `&'static mut`.
+    static mut SCRATCH: [u8; net::SCRATCH_BYTES] = [0; net::SCRATCH_BYTES];
+
+    let core = cortex_m::Peripherals::take().expect("nobody took them before main");
+    let ports = uart::take().expect("nobody took them before main");
+    let clock = Clock::start(core.SYST);
+    let net = net::open();
+    let board = Board { weights: &viveka::FITTED, net: Some((&net, SCRATCH)) };
+    match converse(board, ports, &clock) {
+        Ok(()) => exit(EXIT_SUCCESS),
+        Err(_) => exit(EXIT_FAILURE),
     }
-    let _ = writeln!(diagnostics, "stack {}", stack::deepest());
-    debug::exit(debug::EXIT_SUCCESS);
+}
+
+/// Answers line after line until the other side ends the transmission.
+fn converse(mut board: Board<'_>, ports: Ports, clock: &Clock) -> fmt::Result {
+    let Ports { input, mut output, mut diagnostics } = ports;
+    let mut lines = Lines::new(input);
+    while let Ok(Some(line)) = lines.next() {
+        let start = clock.ticks();
+        board.answer(line, &mut output)?;
+        writeln!(diagnostics, "ticks {}", clock.ticks() - start)?;
+    }
+    writeln!(diagnostics, "stack {}", stack::deepest())
+}
+
+/// Ends the emulation with this status. On a board without a debugger it stops here.
+fn exit(status: debug::ExitStatus) -> ! {
+    debug::exit(status);
     loop {
         cortex_m::asm::wfi();
     }
 }
 
 #[panic_handler]
-fn panic(info: &PanicInfo) -> ! {
+fn panic(info: &PanicInfo<'_>) -> ! {
+    // Nothing is left to do if even this fails.
     let _ = writeln!(uart::last_words(), "{info}");
-    debug::exit(debug::EXIT_FAILURE);
-    loop {
-        cortex_m::asm::wfi();
-    }
+    exit(EXIT_FAILURE)
 }

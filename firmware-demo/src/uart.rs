@@ -3,10 +3,11 @@
 //! Registers live at fixed bus addresses, hence the `unsafe` of this file.
 #![allow(unsafe_code)]
 use core::convert::Infallible;
+use core::fmt;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, Ordering};
 
-use embedded_io::{ErrorType, Read, Write};
+use embedded_io::{ErrorType, Read};
 
 const PERIPHERAL_CLOCK_HZ: u32 = 25_000_000;
 const BAUD: u32 = 115_200;
@@ -31,76 +32,92 @@ const RECEIVE_FULL: u32 = 1 << 1;
 const TRANSMIT_ENABLE: u32 = 1 << 0;
 const RECEIVE_ENABLE: u32 = 1 << 1;
 
-/// One UART: 8 data bits, no parity, one stop bit.
-pub struct Uart {
-    base: usize,
+/// The ports that the program uses: 8 data bits, no parity, one stop bit.
+pub struct Ports {
+    /// The receiving half of UART0.
+    pub input: Receiver,
+    /// The transmitting half of UART0.
+    pub output: Transmitter,
+    /// The transmitting half of UART1.
+    pub diagnostics: Transmitter,
 }
 
-/// UART0 for the conversation and UART1 for diagnostics; `None` from the second call on, so that
-/// no two drivers share a UART.
-pub fn take() -> Option<(Uart, Uart)> {
+/// All ports, switched on; `None` from the second call on, so that no two drivers share a half.
+pub fn take() -> Option<Ports> {
     static TAKEN: AtomicBool = AtomicBool::new(false);
     if TAKEN.swap(true, Ordering::Relaxed) {
         return None;
     }
-    Some((Uart::start(UART0), Uart::start(UART1)))
+    let (uart0, uart1) = (start(UART0), start(UART1));
+    Some(Ports {
+        input: Receiver(uart0),
+        output: Transmitter(uart0),
+        diagnostics: Transmitter(uart1),
+    })
 }
 
-/// UART0 for a panic's last words, whoever else holds it.
-pub fn last_words() -> Uart {
-    Uart::start(UART0)
+/// UART0's transmitter for a panic's last words, whoever else holds it.
+pub fn last_words() -> Transmitter {
+    Transmitter(start(UART0))
 }
 
-impl Uart {
-    fn start(base: usize) -> Self {
-        let mut uart = Self { base };
-        uart.set(Register::BaudDivider, PERIPHERAL_CLOCK_HZ / BAUD);
-        uart.set(Register::Control, TRANSMIT_ENABLE | RECEIVE_ENABLE);
-        uart
-    }
+fn start(base: usize) -> Registers {
+    let registers = Registers { base };
+    registers.set(Register::BaudDivider, PERIPHERAL_CLOCK_HZ / BAUD);
+    registers.set(Register::Control, TRANSMIT_ENABLE | RECEIVE_ENABLE);
+    registers
+}
 
-    fn get(&self, register: Register) -> u32 {
+/// One UART's register block; made by [`start`] alone.
+#[derive(Clone, Copy)]
+struct Registers {
+    base: usize,
+}
+
+impl Registers {
+    fn get(self, register: Register) -> u32 {
         // SAFETY: `base` is one of the two constants above, where the board has a UART with this
         // register; addresses are 4-aligned, and reading has no effect on memory.
         unsafe { ptr::read_volatile((self.base + register as usize) as *const u32) }
     }
 
-    fn set(&mut self, register: Register, value: u32) {
+    fn set(self, register: Register, value: u32) {
         // SAFETY: as in `get`; the UART writes no memory, whatever its registers hold.
         unsafe { ptr::write_volatile((self.base + register as usize) as *mut u32, value) }
     }
 
-    fn wait_while(&self, state: u32) {
-        while self.get(Register::State) & state != 0 {}
+    fn state(self) -> u32 {
+        self.get(Register::State)
     }
 }
 
-impl ErrorType for Uart {
+/// The receiving half of a UART.
+pub struct Receiver(Registers);
+
+impl ErrorType for Receiver {
     type Error = Infallible;
 }
 
-impl Read for Uart {
+impl Read for Receiver {
     /// Waits for one byte; the hardware buffers no more.
     fn read(&mut self, bytes: &mut [u8]) -> Result<usize, Infallible> {
         let Some(first) = bytes.first_mut() else { return Ok(0) };
-        while self.get(Register::State) & RECEIVE_FULL == 0 {}
+        while self.0.state() & RECEIVE_FULL == 0 {}
         // The upper bits of Data are reserved.
-        *first = (self.get(Register::Data) & 0xff) as u8;
+        *first = (self.0.get(Register::Data) & 0xff) as u8;
         Ok(1)
     }
 }
 
-impl Write for Uart {
-    fn write(&mut self, bytes: &[u8]) -> Result<usize, Infallible> {
-        for &byte in bytes {
-            self.wait_while(TRANSMIT_FULL);
-            self.set(Register::Data, u32::from(byte));
-        }
-        Ok(bytes.len())
-    }
+/// The transmitting half of a UART.
+pub struct Transmitter(Registers);
 
-    fn flush(&mut self) -> Result<(), Infallible> {
-        self.wait_while(TRANSMIT_FULL);
+impl fmt::Write for Transmitter {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for byte in text.bytes() {
+            while self.0.state() & TRANSMIT_FULL != 0 {}
+            self.0.set(Register::Data, u32::from(byte));
+        }
         Ok(())
     }
 }

@@ -1,0 +1,23 @@
+//! The network in flash.
+use kibitzer_core::net::{Model, scratch_bytes};
+
+/// Bytes of RAM for its inference; the demo's network needs less.
+pub const SCRATCH_BYTES: usize = 64 * 1024;
+
+/// A file at the alignment that its sections have.
+#[repr(C, align(16))]
+struct Aligned<T: ?Sized>(T);
+
+static NET: &Aligned<[u8]> = &Aligned(*include_bytes!(env!("KIBITZER_NET_PATH")));
+
+/// The network that was built in.
+///
+/// # Panics
+/// If the file is no network or one whose inference wants more RAM: found at the first start,
+/// whatever is sent.
+pub fn open() -> Model<'static> {
+    let net = Model::parse(&NET.0).unwrap_or_else(|error| panic!("the network in flash: {error}"));
+    let needed = scratch_bytes(net.config());
+    assert!(needed <= SCRATCH_BYTES, "the network needs {needed} bytes of {SCRATCH_BYTES}");
+    net
+}
