@@ -13,6 +13,9 @@ use crate::{
     viveka::{self, Candidate, Weights},
 };
 
+/// Bytes of the longest line that is read; a FEN has at most 92.
+pub const MAX_LINE: usize = 128;
+
 /// Moves of the network that are told.
 const NET_MOVES: usize = 3;
 
@@ -27,14 +30,20 @@ pub struct Board<'a> {
 }
 
 impl Board<'_> {
-    /// Writes the answer to a line that holds a FEN.
+    /// Writes the answer to a line that holds a FEN, whatever its bytes.
     ///
     /// # Errors
     /// Only those of `out`.
-    pub fn answer(&mut self, line: &str, out: &mut impl Write) -> fmt::Result {
+    pub fn answer(&mut self, line: impl AsRef<[u8]>, out: &mut impl Write) -> fmt::Result {
+        let line = line.as_ref();
+        if line.len() > MAX_LINE {
+            return writeln!(out, "error the line is longer than {MAX_LINE} bytes; send one FEN");
+        }
+        // What is no text is no FEN either, and refused like an empty line.
+        let line = core::str::from_utf8(line).unwrap_or_default().trim();
         match parse_fen(line) {
             Ok(position) => {
-                writeln!(out, "position {}", line.trim())?;
+                writeln!(out, "position {line}")?;
                 self.viveka(&position, out)?;
                 self.net(&position, out)
             }
@@ -91,4 +100,45 @@ fn thousandths(value: i16, one: i32) -> i32 {
 /// The move in UCI notation, castling as the king's two steps.
 pub fn uci(mv: Move) -> impl fmt::Display {
     mv.to_uci(CastlingMode::Standard)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(line: &[u8]) -> heapless::String<4096> {
+        let mut out = heapless::String::new();
+        let mut board = Board { weights: &viveka::FITTED, net: None };
+        board.answer(line, &mut out).expect("4 KiB are enough");
+        out
+    }
+
+    #[test]
+    fn a_position_is_answered_in_the_order_of_the_format() {
+        let out = answer(b"4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\r");
+        let words: heapless::Vec<&str, 16> =
+            out.lines().filter_map(|line| line.split(' ').next()).collect();
+        let candidates = words.len() - 3;
+        assert!(candidates > 1 && words[1..=candidates].iter().all(|word| *word == "candidate"));
+        assert_eq!((words[0], words[candidates + 1]), ("position", "choice"));
+        assert_eq!(words[candidates + 2], "critical");
+        assert!(!out.contains('\r'), "the line's end is not part of the FEN");
+    }
+
+    #[test]
+    fn each_broken_line_is_one_error_line() {
+        let long = [b'8'; MAX_LINE + 1];
+        let lines: [&[u8]; 5] = [b"", b"hello", b"8/8/8/8/8/8/8/8 w - - 0 1", b"\xff\xfe", &long];
+        for line in lines {
+            let out = answer(line);
+            assert!(out.starts_with("error ") && out.ends_with('\n'), "{out}");
+            assert_eq!(out.lines().count(), 1, "{out}");
+        }
+        assert!(answer(&long).contains("longer"));
+    }
+
+    #[test]
+    fn a_finished_game_has_no_choice() {
+        assert!(answer(b"7k/5Q2/6K1/8/8/8/8/8 b - - 0 1").contains("choice none"));
+    }
 }
