@@ -25,8 +25,6 @@ pub struct Judged<'a> {
     scan: Vec<usize>,
     /// Drop of each candidate, in the scan's order.
     drops: Vec<Drop>,
-    /// Entropy of the score's distribution, in thousandths of a nat.
-    pub entropy: i32,
 }
 
 /// Works out scores, candidates and checks of every position, in parallel.
@@ -56,10 +54,14 @@ impl<'a> Judged<'a> {
             labelled,
             material: features.moves.iter().map(|v| v[0].into()).collect(),
             drops: candidates.map(|&i| features.drop(labelled, i)).collect(),
-            entropy: entropy(&scores, weights.temperature),
             scores,
             scan,
         }
+    }
+
+    /// Entropy of softmax(score/τ), τ being `temperature` points, in thousandths of a nat.
+    pub fn entropy(&self, temperature: i32) -> i32 {
+        entropy(&self.scores, temperature)
     }
 
     /// The best moves by material alone.
@@ -169,23 +171,30 @@ pub struct EntropyReport {
     pub flag_recall: f64,
 }
 
-/// Rates the entropy and the flag that falls below `threshold`.
-pub fn entropy_report(positions: &[Judged], threshold: i32) -> EntropyReport {
-    let ours: Vec<f64> = positions.iter().map(|p| p.entropy.into()).collect();
-    let engine: Vec<f64> = positions.iter().map(|p| engine_entropy(p.labelled)).collect();
+/// Rates the entropy at the weights' temperature, and the flag below their threshold.
+pub fn entropy_report(positions: &[Judged], weights: &Weights) -> EntropyReport {
+    let threshold = f64::from(weights.critical_entropy);
+    let ours: Vec<f64> = positions.iter().map(|p| p.entropy(weights.temperature).into()).collect();
     let critical: Vec<bool> = positions.iter().map(|p| p.labelled.is_critical()).collect();
-    let flagged: Vec<bool> = positions.iter().map(|p| p.entropy < threshold).collect();
+    let flagged: Vec<bool> = ours.iter().map(|&entropy| entropy < threshold).collect();
     let count = |of: &mut dyn Iterator<Item = bool>| of.filter(|&is| is).count() as f64;
     let both = count(&mut flagged.iter().zip(&critical).map(|(&f, &c)| f && c));
     let all_critical = count(&mut critical.iter().copied());
     EntropyReport {
         auc: auc(&ours, &critical),
-        spearman: spearman(&ours, &engine),
+        spearman: entropy_spearman(positions, weights.temperature),
         quintiles: quintiles(&ours, &critical),
         critical: all_critical / positions.len().max(1) as f64,
         flag_precision: both / count(&mut flagged.iter().copied()).max(1.0),
         flag_recall: both / all_critical.max(1.0),
     }
+}
+
+/// Rank correlation of the entropy at `temperature` with that of the engine's soft targets.
+pub fn entropy_spearman(positions: &[Judged], temperature: i32) -> f64 {
+    let ours: Vec<f64> = positions.iter().map(|p| p.entropy(temperature).into()).collect();
+    let engine: Vec<f64> = positions.iter().map(|p| engine_entropy(p.labelled)).collect();
+    spearman(&ours, &engine)
 }
 
 fn engine_entropy(position: &LabelledPosition) -> f64 {

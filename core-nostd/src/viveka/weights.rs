@@ -56,6 +56,6 @@ pub static FITTED: Weights = Weights {
         ("pawn_faults", 7, 8),
     ],
     check_percent: 95,
-    temperature: 108,
-    critical_entropy: 1951,
+    temperature: 60,
+    critical_entropy: 930,
 };

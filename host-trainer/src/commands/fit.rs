@@ -96,7 +96,8 @@ fn fit_all(rows: &[Row]) -> Result<Weights> {
     let mut weights = weights::round(&fit::fit_score(rows), &fit::fit_scan(rows))?;
     let judged = judge::examine(rows, &weights, || ());
     weights.check_percent = check::fit_beta(&weights, &judged);
-    weights.critical_entropy = check::fit_critical(&judged);
+    weights.temperature = check::fit_temperature(&judged);
+    weights.critical_entropy = check::fit_critical(&weights, &judged);
     Ok(weights)
 }
 

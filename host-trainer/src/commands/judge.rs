@@ -127,7 +127,7 @@ impl Judge {
                 recall_best: recall(&judged, |p, i| p.loss(i) == 0),
                 recall_top3: recall(&judged, |p, i| p.moves[i].top),
             },
-            entropy: judge::entropy_report(&judged, weights.critical_entropy),
+            entropy: judge::entropy_report(&judged, weights),
         })
     }
 

@@ -1,10 +1,13 @@
-//! What is fitted after the score: β of the check, and the entropy that flags critical positions.
+//! What is fitted after the score: β of the check, τ of the entropy, and the critical flag.
 use kibitzer_core::viveka::Weights;
 
 use crate::judge::{self, Judged};
 
 /// Step of the grid over β, in percent.
 const STEP: i32 = 5;
+/// Step and end of the grid over τ, in points.
+const TEMPERATURE_STEP: i32 = 10;
+const MAX_TEMPERATURE: i32 = 300;
 
 /// The β, in percent from 0 to 100, with the least mean loss over `positions`; the smaller one
 /// where several tie.
@@ -17,11 +20,20 @@ pub fn fit_beta(weights: &Weights, positions: &[Judged]) -> i32 {
     grid.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(0, |(_, percent)| percent)
 }
 
+/// The τ, in points, at which the entropy goes best with the engine's own: the greatest rank
+/// correlation.
+pub fn fit_temperature(positions: &[Judged]) -> i32 {
+    let correlation = |temperature| judge::entropy_spearman(positions, temperature);
+    let grid = (TEMPERATURE_STEP..=MAX_TEMPERATURE).step_by(TEMPERATURE_STEP as usize);
+    let best = grid.map(|t| (correlation(t), t)).max_by(|a, b| a.0.total_cmp(&b.0));
+    best.map_or(TEMPERATURE_STEP, |(_, temperature)| temperature)
+}
+
 /// The entropy threshold, in thousandths of a nat, that best tells critical positions from the
-/// others: the greatest F1 of "critical below it".
-pub fn fit_critical(positions: &[Judged]) -> i32 {
-    let mut marked: Vec<(i32, bool)> =
-        positions.iter().map(|p| (p.entropy, p.labelled.is_critical())).collect();
+/// others at the weights' temperature: the greatest F1 of "critical below it".
+pub fn fit_critical(weights: &Weights, positions: &[Judged]) -> i32 {
+    let mark = |p: &Judged| (p.entropy(weights.temperature), p.labelled.is_critical());
+    let mut marked: Vec<(i32, bool)> = positions.iter().map(mark).collect();
     marked.sort_unstable();
     let critical = marked.iter().filter(|m| m.1).count();
     let mut hits = 0;

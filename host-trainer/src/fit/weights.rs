@@ -29,8 +29,8 @@ pub fn points_per_logit(logit_weights: &[f64]) -> Result<f64> {
     Err(UserError::new("the fit gives material no weight", "the library", mend).into())
 }
 
-/// Rounds logit weights to integers. The check's β and the critical threshold are fitted
-/// afterwards, on the rounded score.
+/// Rounds logit weights to integers. The check's β, the entropy's τ and the critical threshold
+/// are fitted afterwards, on the rounded score.
 ///
 /// # Errors
 /// See [`points_per_logit`].
@@ -43,12 +43,7 @@ pub fn round(score: &[f64], scan: &[f64]) -> Result<Weights> {
         }
         (name, (score[i] * points).round() as i32, (scan[i] * SCAN_SCALE).round() as i32)
     });
-    Ok(Weights {
-        rows,
-        check_percent: 0,
-        temperature: (points.round() as i32).max(1),
-        critical_entropy: 0,
-    })
+    Ok(Weights { rows, check_percent: 0, temperature: PAWN, critical_entropy: 0 })
 }
 
 /// `viveka.json`: the weights, and what they were fitted on.

@@ -64,3 +64,14 @@ pub fn names(folder: &Path) -> Vec<String> {
     names.sort();
     names
 }
+
+/// The one line that the command must fail with, after the program's name.
+pub fn mistake(folder: &Path, arguments: &[&str]) -> String {
+    let output = kibitzer(folder, arguments);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
+    assert!(output.stdout.is_empty(), "{arguments:?} wrote to standard output");
+    let line = stderr.strip_suffix('\n').expect("a whole line");
+    assert!(!line.contains('\n'), "more than one line: {stderr}");
+    line.strip_prefix("kibitzer: ").expect("the program's name").to_owned()
+}
