@@ -25,6 +25,8 @@ pub enum MemoryLimits {
     Adapter,
     /// wgpu's defaults, which every adapter has: 128 MiB a binding, 256 MiB a buffer.
     Default,
+    /// The defaults, but no more than so many bytes a binding.
+    AtMost(u64),
 }
 
 /// What an adapter is and how much it holds.
@@ -130,9 +132,16 @@ impl Device {
     fn request(adapter: &Adapter, memory: MemoryLimits) -> Result<Device, Error> {
         let has = adapter.limits();
         let mut limits = Limits::default();
-        if memory == MemoryLimits::Adapter {
-            limits.max_buffer_size = has.max_buffer_size;
-            limits.max_storage_buffer_binding_size = has.max_storage_buffer_binding_size;
+        match memory {
+            MemoryLimits::Adapter => {
+                limits.max_buffer_size = has.max_buffer_size;
+                limits.max_storage_buffer_binding_size = has.max_storage_buffer_binding_size;
+            }
+            MemoryLimits::Default => {}
+            MemoryLimits::AtMost(bytes) => {
+                let binding = limits.max_storage_buffer_binding_size.min(bytes);
+                limits.max_storage_buffer_binding_size = binding;
+            }
         }
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("kibitzer"),

@@ -1,7 +1,13 @@
-//! From a program to dispatches: what the forward and the backward lowering share.
-mod backward;
+//! From a program to dispatches: the plan's buffers, and what the operations' files share.
+mod attention;
+mod elements;
 mod finish;
-mod forward;
+mod heads;
+mod linear;
+mod norm;
+mod pass;
+mod sequence;
+mod squares;
 
 use std::ops::Range;
 
@@ -32,7 +38,7 @@ const MAX_PARTIAL: usize = 1 << 23;
 /// Workgroups that share the sum of squares of a chunk of the gradient.
 const NORM_GROUPS: usize = 256;
 /// Elements of the summary: see `summary.wgsl`.
-pub(super) const SUMMARY: usize = 5;
+pub(super) const SUMMARY: usize = 4;
 
 /// The buffers that hold a batch.
 #[derive(Debug, Clone, Copy)]

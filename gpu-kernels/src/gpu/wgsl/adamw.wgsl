@@ -1,4 +1,4 @@
-// A step of AdamW on LEN parameters; nothing where the step is not sound.
+// A step of AdamW on LEN parameters.
 
 @group(0) @binding(1) var<storage, read> summary: Summary;
 @group(0) @binding(2) var<storage, read> gradient: array<f32>;
@@ -9,7 +9,7 @@
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let i = folded(group) * 256u + local;
-    if i >= LEN || summary.sound == 0u { return; }
+    if i >= LEN { return; }
     let g = gradient[i] * summary.clip_factor;
     let m = run.beta1 * first[i] + (1.0 - run.beta1) * g;
     let v = run.beta2 * second[i] + (1.0 - run.beta2) * g * g;

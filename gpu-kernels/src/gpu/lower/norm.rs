@@ -1,0 +1,72 @@
+//! RMSNorm.
+use super::{Lowering, SUM_COLUMNS, Scratch, per_position};
+use crate::{
+    Error,
+    gpu::{
+        plan::{Count, Grid, Kernel},
+        shader,
+    },
+    program::{Buffer, NORM_EPSILON, Param, View},
+};
+
+impl Lowering<'_> {
+    pub(super) fn rms_norm(
+        &mut self,
+        input: View,
+        output: Buffer,
+        weight: Param,
+    ) -> Result<(), Error> {
+        let (rows, width) = self.info(output);
+        let kernel = Kernel::new(shader::RMS_NORM)
+            .with(shader::SUM64)
+            .set("ROWS", per_position(rows)?)
+            .set("WIDTH", width)
+            .set("EPSILON", NORM_EPSILON)
+            .view("X", self.columns(input))
+            .read(self.activation(input.buffer))
+            .read(self.parameter(&weight.range())?)
+            .write(self.activation(output));
+        self.push(kernel, Grid::Items(Count::Each(rows, 1), 1));
+        Ok(())
+    }
+
+    pub(super) fn rms_norm_grad(
+        &mut self,
+        input: View,
+        output: Buffer,
+        weight: Param,
+    ) -> Result<(), Error> {
+        let (rows, width) = self.info(output);
+        let dy = self.gradient(output)?;
+        let scale = self.scratch(Scratch::Row, self.most_rows(rows));
+        let kernel = Kernel::new(shader::RMS_NORM_GRAD)
+            .with(shader::SUM64)
+            .set("ROWS", per_position(rows)?)
+            .set("WIDTH", width)
+            .set("EPSILON", NORM_EPSILON)
+            .set("X_ADDS", input.accumulate)
+            .view("X", self.columns(input))
+            .read(self.activation(input.buffer))
+            .read(self.parameter(&weight.range())?)
+            .read(dy)
+            .write(self.gradient(input.buffer)?)
+            .write(scale);
+        self.push(kernel, Grid::Items(Count::Each(rows, 1), 1));
+
+        let blocks = width.div_ceil(SUM_COLUMNS);
+        let splits = self.splits(rows, blocks, width);
+        let partial = self.scratch(Scratch::Partial, splits * width);
+        let kernel = Kernel::new(shader::RMS_NORM_WEIGHT_GRAD)
+            .set("ROWS", per_position(rows)?)
+            .set("WIDTH", width)
+            .set("SPLITS", splits)
+            .view("X", self.columns(input))
+            .read(self.activation(input.buffer))
+            .read(dy)
+            .read(scale)
+            .write(partial);
+        self.push(kernel, Grid::Items(Count::Fixed(blocks * splits), 1));
+        self.reduce(partial, self.parameter_gradient(&weight.range())?, splits);
+        Ok(())
+    }
+}

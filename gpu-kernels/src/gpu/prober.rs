@@ -1,0 +1,71 @@
+//! Any program, run once: what the tests of single operations need.
+use super::{
+    device::Device,
+    runner::{Part, Runner, Settings},
+};
+use crate::{AdamW, Error, Probe, Probed, Probing, program::Program};
+
+/// A device that runs any program once, forward and backward.
+#[derive(Debug)]
+pub struct Prober {
+    device: Device,
+    /// The last program, ready to run again.
+    last: Option<(Program, Runner)>,
+}
+
+impl Prober {
+    /// A prober on an open device.
+    pub const fn new(device: Device) -> Prober {
+        Prober { device, last: None }
+    }
+
+    fn runner(&mut self, program: &Program, positions: usize) -> Result<&mut Runner, Error> {
+        let suits = |(last, runner): &(Program, Runner)| {
+            last == program && runner.plan.capacity.positions() == positions
+        };
+        if !self.last.as_ref().is_some_and(suits) {
+            let runner = Runner::new(self.device.clone(), program, positions)?;
+            self.last = Some((program.clone(), runner));
+        }
+        let (_, runner) = self.last.as_mut().expect("it was set above");
+        Ok(runner)
+    }
+}
+
+impl Probing for Prober {
+    fn probe(&mut self, probe: &Probe<'_>) -> Result<Probed, Error> {
+        let Probe { program, batch, parameters, inputs, output_gradients, value_weight } = *probe;
+        batch.validate()?;
+        let positions = batch.positions();
+        let runner = self.runner(program, positions)?;
+        runner.refuse_sequences(batch)?;
+        runner.clear()?;
+        runner.clear_slices(runner.plan.gradients.iter().copied().flatten())?;
+        runner.write_chunks(parameters, |chunk| chunk.parameters);
+        for &(buffer, values) in inputs {
+            runner.memory.write(&runner.device, runner.plan.activations[buffer.index()], values);
+        }
+        let settings = Settings::new(batch, &AdamW::default(), value_weight, 1);
+        let sizes = runner.load(batch, 0..positions, &settings);
+        runner.submit(&[Part::Forward, Part::Loss], sizes)?;
+        let mut probed = Probed::default();
+        for (info, &slice) in program.buffers.iter().zip(&runner.plan.activations) {
+            probed.activations.push(runner.read(slice, sizes.rows(info.rows) * info.width)?);
+        }
+        for &(buffer, values) in output_gradients {
+            if let Some(slice) = runner.plan.gradients[buffer.index()] {
+                runner.memory.write(&runner.device, slice, values);
+            }
+        }
+        runner.submit(&[Part::Backward], sizes)?;
+        for &(buffer, values) in inputs {
+            let slice = runner.plan.gradients[buffer.index()];
+            probed.input_gradients.push(match slice {
+                Some(slice) => runner.read(slice, values.len())?,
+                None => vec![0.0; values.len()],
+            });
+        }
+        probed.parameter_gradient = runner.read_chunks(|chunk| chunk.gradient)?;
+        Ok(probed)
+    }
+}
