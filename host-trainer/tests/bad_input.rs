@@ -3,7 +3,7 @@ mod common;
 
 use std::{fs, path::Path};
 
-use common::{TINY, fixture, folder_with_records, kibitzer, mistake, names, succeed};
+use common::{TINY, fixture, folder_with_records, mistake, names, succeed};
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()

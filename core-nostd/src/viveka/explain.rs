@@ -46,11 +46,16 @@ impl fmt::Display for Part {
         while let Some((text, field)) = rest.split_once('{') {
             f.write_str(text)?;
             let (field, after) = field.split_once('}').unwrap_or((field, ""));
+            let size = self.value.unsigned_abs();
             match field {
-                "n" => write!(f, "{}", self.value.unsigned_abs())?,
+                "n" => write!(f, "{size}")?,
                 "piece" => f.write_str(role_name(self.role))?,
                 "to" => write!(f, "{}", self.to)?,
-                _ => f.write_str(field)?,
+                _ => {
+                    let noun = field.strip_prefix("n:").unwrap_or(field);
+                    let plural = if size == 1 { "" } else { "s" };
+                    write!(f, "{size} {noun}{plural}")?;
+                }
             }
             rest = after;
         }

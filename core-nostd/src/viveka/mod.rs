@@ -20,5 +20,5 @@ pub use choice::{
 };
 pub use explain::{Part, explain, role_name};
 pub use glance::{Before, Glance};
-pub use terms::{TERM_COUNT, TERMS, Term};
+pub use terms::{Sense, TERM_COUNT, TERMS, Term};
 pub use weights::FITTED;

@@ -10,7 +10,10 @@ pub mod logit;
 pub mod openings;
 pub mod weights;
 
-use kibitzer_core::viveka::{TERM_COUNT, TERMS, Values};
+use kibitzer_core::{
+    exchange::PAWN,
+    viveka::{MAX_DROP, TERM_COUNT, TERMS, Values},
+};
 
 use crate::library::LabelledPosition;
 use features::Features;
@@ -36,10 +39,15 @@ fn hard_targets(position: &LabelledPosition) -> Vec<f64> {
     best.into_iter().map(|b| b / total).collect()
 }
 
-/// Numbers of the terms that a rule fixes rather than the fit: checkmate, since no library of
-/// unfinished games has enough of them to learn from.
-fn is_fixed(term: usize) -> bool {
-    TERMS[term].name == "mate"
+/// Score and scan points of the terms that a rule fixes rather than the fit: what ends the game
+/// is too rare in libraries of unfinished games to learn from. Checkmate counts as the most a
+/// choice can lose; stalemate loses the material balance, which the exchanges do not see.
+fn fixed(term: usize) -> Option<(i32, i32)> {
+    match TERMS[term].name {
+        "mate" => Some((MAX_DROP, MAX_DROP)),
+        "draws" => Some((PAWN, 0)),
+        _ => None,
+    }
 }
 
 fn to_choice(features: &Features, targets: Vec<f64>) -> Choice {
@@ -49,17 +57,19 @@ fn to_choice(features: &Features, targets: Vec<f64>) -> Choice {
 
 /// Fits logit weights for the score: all terms, soft targets.
 pub fn fit_score(positions: &[(&LabelledPosition, &Features)]) -> Vec<f64> {
-    let columns: Vec<usize> = (0..TERM_COUNT).filter(|&t| !is_fixed(t)).collect();
+    let columns: Vec<usize> = (0..TERM_COUNT).filter(|&t| fixed(t).is_none()).collect();
     fit_columns(positions, &columns, soft_targets)
 }
 
 /// Fits logit weights for the scan: glance-level terms, the deep-best move as target.
 pub fn fit_scan(positions: &[(&LabelledPosition, &Features)]) -> Vec<f64> {
     let columns: Vec<usize> =
-        (0..TERM_COUNT).filter(|&t| TERMS[t].glance && !is_fixed(t)).collect();
+        (0..TERM_COUNT).filter(|&t| TERMS[t].glance && fixed(t).is_none()).collect();
     fit_columns(positions, &columns, hard_targets)
 }
 
+/// Fits `columns`, then again without those whose weight contradicts their sense, until none
+/// does.
 fn fit_columns(
     positions: &[(&LabelledPosition, &Features)],
     columns: &[usize],
@@ -67,5 +77,14 @@ fn fit_columns(
 ) -> Vec<f64> {
     let choices: Vec<Choice> =
         positions.iter().map(|(position, f)| to_choice(f, targets(position))).collect();
-    logit::fit(&choices.iter().collect::<Vec<_>>(), TERM_COUNT, columns, RIDGE)
+    let choices: Vec<&Choice> = choices.iter().collect();
+    let mut columns = columns.to_vec();
+    loop {
+        let weights = logit::fit(&choices, TERM_COUNT, &columns, RIDGE);
+        let before = columns.len();
+        columns.retain(|&t| TERMS[t].sense.allows(weights[t]));
+        if columns.len() == before {
+            return weights;
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::{fmt::Write as _, io::Write as _, path::Path};
 use anyhow::Result;
 use kibitzer_core::{
     exchange::PAWN,
-    viveka::{MAX_DROP, TERM_COUNT, TERMS, Weights},
+    viveka::{TERM_COUNT, TERMS, Weights},
 };
 use serde::{Deserialize, Serialize};
 
@@ -13,8 +13,6 @@ use crate::{error::UserError, files::atomic_write};
 
 /// Scan points a logit: enough that rounding does not move a candidate.
 const SCAN_SCALE: f64 = 100.0;
-/// Checkmate counts as the most a choice can lose.
-const MATE_POINTS: i32 = MAX_DROP;
 
 /// Points a logit: the scale on which a pawn of material is 100.
 ///
@@ -38,8 +36,8 @@ pub fn round(score: &[f64], scan: &[f64]) -> Result<Weights> {
     let points = points_per_logit(score)?;
     let rows = std::array::from_fn(|i| {
         let name = TERMS[i].name;
-        if super::is_fixed(i) {
-            return (name, MATE_POINTS, MATE_POINTS);
+        if let Some((score, scan)) = super::fixed(i) {
+            return (name, score, scan);
         }
         (name, (score[i] * points).round() as i32, (scan[i] * SCAN_SCALE).round() as i32)
     });
