@@ -1,22 +1,30 @@
 //! What a network runs on.
 use anyhow::Result;
 use clap::ValueEnum;
-use kibitzer_gpu::{Backend, Error, OptimizerState, cpu::Cpu};
+use kibitzer_gpu::{
+    Backend, Error, OptimizerState,
+    cpu::Cpu,
+    gpu::{self, Choice, Gpu, MemoryLimits},
+};
 
-use crate::model::Model;
+use crate::{error::UserError, model::Model};
 
 /// Positions that the processor takes at a time; larger batches are taken in parts, which keeps
-/// the buffers in the cache.
+/// the buffers in the cache. Part of what decides the last bits of a run.
 const CPU_CHUNK: usize = 32;
 
 /// The devices of the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Device {
-    /// The processor.
-    Cpu,
     /// A real GPU if there is one, else the processor.
     #[default]
     Auto,
+    /// The processor.
+    Cpu,
+    /// A real GPU.
+    Gpu,
+    /// A software adapter: runs the GPU's shaders, slowly.
+    Software,
 }
 
 impl Device {
@@ -24,7 +32,7 @@ impl Device {
     /// of up to `positions` positions.
     ///
     /// # Errors
-    /// [`crate::error::UserError`] if the device is not there.
+    /// [`UserError`] if the device is not there.
     pub fn with_model(self, model: &Model, positions: usize) -> Result<Box<dyn Backend>> {
         self.resume(model, &OptimizerState::new(model.parameters.len()), positions)
     }
@@ -32,7 +40,7 @@ impl Device {
     /// As [`Device::with_model`], with the optimizer's memory.
     ///
     /// # Errors
-    /// [`crate::error::UserError`] if the device is not there.
+    /// [`UserError`] if the device is not there.
     pub fn resume(
         self,
         model: &Model,
@@ -44,12 +52,35 @@ impl Device {
         Ok(backend)
     }
 
-    fn open(self, model: &Model, positions: usize) -> Result<Box<dyn Backend>, Error> {
-        match self {
-            Device::Cpu | Device::Auto => {
-                let cpu = Cpu::new(&model.config, 0, positions.min(CPU_CHUNK))?;
-                Ok(Box::new(cpu))
-            }
+    // The initial parameters of a seed are replaced at once by the model's: any seed will do.
+    fn open(self, model: &Model, positions: usize) -> Result<Box<dyn Backend>> {
+        let choice = match self {
+            Device::Auto => Some(Choice::Auto),
+            Device::Cpu => None,
+            Device::Gpu => Some(Choice::Gpu),
+            Device::Software => Some(Choice::Software),
+        };
+        let adapter = match choice {
+            Some(choice) => self.adapter(choice)?,
+            None => None,
+        };
+        if let Some(adapter) = adapter {
+            tracing::info!("computing on {}", adapter.description().name);
+            return Ok(Box::new(Gpu::new(adapter, &model.config, 0, positions)?));
         }
+        tracing::info!("computing on the processor");
+        Ok(Box::new(Cpu::new(&model.config, 0, positions.min(CPU_CHUNK))?))
+    }
+
+    fn adapter(self, choice: Choice) -> Result<Option<gpu::Device>, UserError> {
+        gpu::Device::open(choice, MemoryLimits::Adapter).map_err(|error| {
+            let what = match error {
+                Error::Device(what) => what,
+                other => other.to_string(),
+            };
+            let flag = self.to_possible_value().map(|value| value.get_name().to_owned());
+            let place = format!("--device {}", flag.unwrap_or_default());
+            UserError::new(what, place, "use --device cpu, or install the adapter's driver")
+        })
     }
 }
