@@ -2,7 +2,7 @@
 use anyhow::Result;
 use clap::ValueEnum;
 use kibitzer_gpu::{
-    Backend, Error, OptimizerState,
+    Backend, OptimizerState,
     cpu::Cpu,
     gpu::{self, Choice, Gpu, MemoryLimits},
 };
@@ -74,13 +74,11 @@ impl Device {
 
     fn adapter(self, choice: Choice) -> Result<Option<gpu::Device>, UserError> {
         gpu::Device::open(choice, MemoryLimits::Adapter).map_err(|error| {
-            let what = match error {
-                Error::Device(what) => what,
-                other => other.to_string(),
-            };
+            let text = error.to_string();
+            let text = text.strip_prefix("device: ").unwrap_or(&text);
+            let (what, mend) = text.split_once("; ").unwrap_or((text, "use --device cpu"));
             let flag = self.to_possible_value().map(|value| value.get_name().to_owned());
-            let place = format!("--device {}", flag.unwrap_or_default());
-            UserError::new(what, place, "use --device cpu, or install the adapter's driver")
+            UserError::new(what, format_args!("--device {}", flag.unwrap_or_default()), mend)
         })
     }
 }
