@@ -132,8 +132,9 @@ fn a_damaged_record_is_blamed_on_its_file() {
     bytes[64..72].fill(0);
     fs::write(&path, bytes).unwrap();
     let model = fixture("reference_tiny.safetensors");
+    let model = model.to_str().unwrap();
     assert_eq!(
-        mistake(folder.path(), &["eval", model.to_str().unwrap(), "records"]),
+        mistake(folder.path(), &["-q", "eval", model, "records", "--device", "cpu"]),
         "a record holds no legal position, records: make it again with kibitzer pack"
     );
 }

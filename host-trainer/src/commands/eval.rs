@@ -44,9 +44,9 @@ impl Eval {
     /// # Errors
     /// [`crate::error::UserError`] for a wrong file or an empty selection.
     pub fn run(self) -> Result<()> {
-        let mut network = Network::open(&self.model, self.device, CHUNK)?;
         let records = Records::open(&self.games)?;
         let chosen = self.choose(&records)?;
+        let mut network = Network::open(&self.model, self.device, CHUNK)?;
         let bar = progress::bar(chosen.len() as u64, "positions");
         let perspective = network.config.perspective;
         let evaluator = network.evaluator.as_mut();
