@@ -36,6 +36,30 @@ impl Default for AdamW {
 }
 
 impl AdamW {
+    /// Checks that a step with these can only diverge by the gradient's fault.
+    ///
+    /// # Errors
+    /// The first hyperparameter that is out of range.
+    pub fn validate(&self) -> Result<(), Error> {
+        const BETA: &str = "give 0 or more, below 1";
+        const POSITIVE: &str = "give more than 0";
+        const NOT_NEGATIVE: &str = "give 0 or more";
+        let clip = self.clip.unwrap_or(1.0);
+        for (name, value, holds, expected) in [
+            ("learning_rate", self.learning_rate, self.learning_rate >= 0.0, NOT_NEGATIVE),
+            ("beta1", self.beta1, (0.0..1.0).contains(&self.beta1), BETA),
+            ("beta2", self.beta2, (0.0..1.0).contains(&self.beta2), BETA),
+            ("epsilon", self.epsilon, self.epsilon > 0.0, POSITIVE),
+            ("weight_decay", self.weight_decay, self.weight_decay >= 0.0, NOT_NEGATIVE),
+            ("clip", clip, clip > 0.0, POSITIVE),
+        ] {
+            if !holds || value.is_infinite() {
+                return Err(Error::Hyperparameter { name, value, expected });
+            }
+        }
+        Ok(())
+    }
+
     /// The factor on a gradient with this norm, as PyTorch's `clip_grad_norm_` has it.
     pub fn clip_factor(&self, gradient_norm: f32) -> f32 {
         self.clip.map_or(1.0, |longest| (longest / (gradient_norm + 1e-6)).min(1.0))

@@ -41,8 +41,8 @@ pub trait Backend {
     /// One step of the optimizer on one batch. The losses are those before the step.
     ///
     /// # Errors
-    /// If the batch is malformed, lacks targets, the loss is not finite, or the device fails.
-    /// The parameters are then those from before the step.
+    /// If the batch is malformed or lacks targets, a hyperparameter is out of range, the loss is
+    /// not finite, or the device fails. The parameters are then those from before the step.
     fn step(&mut self, batch: &Batch, hyper: &AdamW, value_weight: f32) -> Result<Losses, Error>;
 
     /// All parameters.

@@ -28,13 +28,15 @@ pub enum Error {
         /// What is allowed.
         expected: &'static str,
     },
-    /// One sequence is longer than the backend's buffers.
-    #[error("a sequence of {length} positions does not fit a backend planned for {capacity}")]
-    Capacity {
-        /// Positions of a sequence.
-        length: usize,
-        /// Positions that the backend was planned for.
-        capacity: usize,
+    /// A hyperparameter of the optimizer is outside its range.
+    #[error("optimizer: {name} is {value}; {expected}")]
+    Hyperparameter {
+        /// The field of [`crate::AdamW`].
+        name: &'static str,
+        /// The value found.
+        value: f32,
+        /// What is allowed.
+        expected: &'static str,
     },
     /// A flat vector does not belong to this network.
     #[error("{what} has {found} elements, but the network has {expected} parameters")]

@@ -161,6 +161,7 @@ impl Backend for Cpu {
     }
 
     fn step(&mut self, batch: &Batch, hyper: &AdamW, value_weight: f32) -> Result<Losses, Error> {
+        hyper.validate()?;
         pooled(|| {
             let losses = self.losses_and_gradient(batch, value_weight)?;
             let (loss, gradient_norm) = (losses.total, losses.gradient_norm);

@@ -117,6 +117,7 @@ impl Backend for Gpu {
     }
 
     fn step(&mut self, batch: &Batch, hyper: &AdamW, value_weight: f32) -> Result<Losses, Error> {
+        hyper.validate()?;
         let losses = self.backpropagate(batch, hyper, value_weight)?;
         let Losses { total: loss, gradient_norm, .. } = losses;
         if !(loss.is_finite() && gradient_norm.is_finite()) {

@@ -70,6 +70,13 @@ macro_rules! suite {
         }
 
         #[test]
+        fn a_position_without_moves_gets_its_value() {
+            if <$subject as $crate::suite::Subject>::available() {
+                $crate::suite::network::no_legal_moves::<$subject>();
+            }
+        }
+
+        #[test]
         fn clipping_limits_the_step() {
             if <$subject as $crate::suite::Subject>::available() {
                 $crate::suite::network::clipping::<$subject>();

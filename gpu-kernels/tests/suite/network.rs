@@ -48,6 +48,27 @@ pub fn positions_are_independent<S: Subject>() {
     }
 }
 
+/// A position without legal moves gets a value, and disturbs no other.
+pub fn no_legal_moves<S: Subject>() {
+    let golden = Golden::read("golden_mover");
+    let mut batch = golden.batch(12, 1);
+    let mut network = S::network(&golden.config, &golden.parameters(), 12);
+    let all = network.evaluate(&batch).unwrap();
+    let gone = batch.entries(3);
+    batch.legal.drain(gone.clone());
+    batch.legal_offsets[4..].iter_mut().for_each(|offset| *offset -= gone.len() as u32);
+    let some = network.evaluate(&batch).unwrap();
+    let mut expected = all.logits;
+    expected.drain(gone);
+    assert_close("logits", &some.logits, &expected, 1e-6, 1e-6);
+    assert_close("values", &some.values, &all.values, 1e-6, 1e-6);
+    batch.legal.clear();
+    batch.legal_offsets.fill(0);
+    let none = network.evaluate(&batch).unwrap();
+    assert!(none.logits.is_empty());
+    assert_close("values", &none.values, &all.values, 1e-6, 1e-6);
+}
+
 /// With ε far above the gradient, a first step is proportional to the clipped gradient.
 pub fn clipping<S: Subject>() {
     let golden = Golden::read("golden_mover");
@@ -105,6 +126,9 @@ pub fn refusals<S: Subject>() {
     network.evaluate(&batch).unwrap();
     let refused = network.step(&batch, &AdamW::default(), 0.25);
     assert!(matches!(refused, Err(Error::BatchLength { part: "target_value", .. })));
+    let hyper = AdamW { clip: Some(-1.0), ..AdamW::default() };
+    let refused = network.step(&golden.batch(12, 1), &hyper, 0.25);
+    assert!(matches!(refused, Err(Error::Hyperparameter { name: "clip", .. })));
     let state = network.optimizer_state().unwrap();
     let refused = network.restore(&parameters[1..], &state);
     assert!(matches!(refused, Err(Error::ParameterCount { .. })));
