@@ -134,10 +134,15 @@ pub fn fit(choices: &[&Choice], width: usize, columns: &[usize], ridge: f64) -> 
             scale /= 2.0;
         };
         let new_value = penalised(&next);
-        if new_value >= value - 1e-9 * value.abs() {
+        if new_value > value {
             break;
         }
+        let converged = new_value >= value - 1e-12 * value.abs();
         (weights, value) = (next, new_value);
+        if converged {
+            // The last step is taken too: it squares the distance that is left.
+            break;
+        }
     }
     weights
 }
