@@ -9,6 +9,7 @@ use std::{
 };
 
 use anyhow::Result;
+use indicatif::HumanDuration;
 use kibitzer_gpu::{Backend, Error as BackendError, Losses};
 use serde_json::json;
 
@@ -200,11 +201,15 @@ struct Speed {
     waiting: f64,
 }
 
+/// Where no bar is shown, a line is written so often.
+const LINE_EVERY: Duration = Duration::from_secs(30);
+
 /// The clock and the bar.
 struct Pace {
     lap: Instant,
     lap_step: u64,
     saved: Instant,
+    told: Instant,
     bar: indicatif::ProgressBar,
 }
 
@@ -214,7 +219,7 @@ impl Pace {
         bar.set_position(state.step);
         bar.reset_eta();
         let now = Instant::now();
-        Pace { lap: now, lap_step: state.step, saved: now, bar }
+        Pace { lap: now, lap_step: state.step, saved: now, told: now, bar }
     }
 
     fn lap(&mut self, step: u64, batch: usize, waited: Duration) -> Speed {
@@ -225,14 +230,21 @@ impl Pace {
         Speed { positions_per_second: positions / seconds, waiting: waited.as_secs_f64() / seconds }
     }
 
-    fn show(&self, means: &Means, speed: &Speed) {
-        self.bar.set_message(format!(
+    /// Shows losses, speed, waiting and time left.
+    fn show(&mut self, means: &Means, speed: &Speed) {
+        let text = format!(
             "loss {:.4} (policy {:.4}, value {:.4}), {:.0} positions/s, {:.1} % waiting for data",
             means.loss,
             means.policy,
             means.value,
             speed.positions_per_second,
             100.0 * speed.waiting,
-        ));
+        );
+        if self.bar.is_hidden() && self.told.elapsed() > LINE_EVERY {
+            let (step, left) = (self.bar.position(), HumanDuration(self.bar.eta()));
+            tracing::info!("step {step}: {text}, {left} left");
+            self.told = Instant::now();
+        }
+        self.bar.set_message(text);
     }
 }
