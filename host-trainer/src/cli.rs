@@ -27,6 +27,7 @@ enum Command {
     Fit(commands::fit::Fit),
     Judge(commands::judge::Judge),
     Pack(commands::pack::Pack),
+    Quantize(commands::quantize::Quantize),
     Train(commands::train::Train),
 }
 
@@ -38,6 +39,7 @@ impl Command {
             Command::Fit(command) => command.run(),
             Command::Judge(command) => command.run(),
             Command::Pack(command) => command.run(),
+            Command::Quantize(command) => command.run(),
             Command::Train(command) => command.run(),
         }
     }

@@ -8,6 +8,7 @@
 //! - [`library`], [`fit`], [`judge`], [`engine`]: labelled positions, Viveka's weights fitted to them, and
 //!   how well choices do on them.
 //! - [`train`], [`evaluation`]: learning, and measuring what was learned.
+//! - [`quantize`]: a network as a model file of integers.
 //! - [`error`], [`files`], [`progress`]: one line for every mistake of the user, outputs that
 //!   appear whole or not at all, and what is shown on standard error.
 pub mod batches;

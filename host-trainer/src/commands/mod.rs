@@ -4,4 +4,5 @@ pub mod eval;
 pub mod fit;
 pub mod judge;
 pub mod pack;
+pub mod quantize;
 pub mod train;

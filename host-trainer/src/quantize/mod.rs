@@ -2,21 +2,30 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `statistics.rs` | what the activations look like over the calibration positions |
+//! | `calibration.rs`, `statistics.rs` | what the activations look like over some positions |
+//! | `selection.rs` | which positions calibrate, and which test |
 //! | `network.rs` | the integers of every section, layer by layer |
 //! | `matrix.rs`, `number.rs`, `curves.rs` | 8-bit matrices, fixed-point factors, tables |
 //! | `file.rs` | the bytes of a model file |
+//! | `integer.rs` | a model file that answers batches |
+//! | `parity.rs` | the quantized network compared with the float network |
+pub mod calibration;
 mod curves;
 mod file;
+mod integer;
 mod matrix;
 mod network;
 mod number;
+pub mod parity;
+pub mod selection;
 mod statistics;
 
 use kibitzer_core::net::{Config, kbz::Curve, parameter_count};
 
 use file::Values;
 
+pub use integer::Integer;
+pub use parity::Parity;
 pub use statistics::{Observed, Statistics};
 
 /// The model file of a network, whose activations were observed at every signal of its program.

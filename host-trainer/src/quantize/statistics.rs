@@ -16,26 +16,33 @@ pub struct Observed {
     /// Every how many rows one is kept.
     stride: usize,
     rows: usize,
+    finite: bool,
 }
 
 impl Observed {
     fn new(layer: Layer, signal: Signal, width: usize) -> Observed {
-        Observed { layer, signal, peaks: vec![0.0; width], samples: vec![], stride: 1, rows: 0 }
+        Observed {
+            layer,
+            signal,
+            peaks: vec![0.0; width],
+            samples: vec![],
+            stride: 1,
+            rows: 0,
+            finite: true,
+        }
     }
 
-    fn add(&mut self, values: &[f32]) {
-        let width = self.peaks.len();
-        for row in values.chunks_exact(width) {
-            for (peak, &x) in self.peaks.iter_mut().zip(row) {
-                *peak = peak.max(f64::from(x).abs());
-            }
-            if self.rows.is_multiple_of(self.stride) {
-                self.samples.extend(row);
-            }
-            self.rows += 1;
-            if self.samples.len() > SAMPLES * width {
-                self.thin();
-            }
+    fn add(&mut self, row: &[f32]) {
+        for (peak, &x) in self.peaks.iter_mut().zip(row) {
+            self.finite &= x.is_finite();
+            *peak = peak.max(f64::from(x).abs());
+        }
+        if self.rows.is_multiple_of(self.stride) {
+            self.samples.extend(row);
+        }
+        self.rows += 1;
+        if self.samples.len() > SAMPLES * self.peaks.len() {
+            self.thin();
         }
     }
 
@@ -69,14 +76,25 @@ impl Statistics {
     ///
     /// # Panics
     /// If the signal was seen with another width before.
-    pub fn observe(&mut self, layer: Layer, signal: Signal, width: usize, values: &[f32]) {
+    pub fn observe<'r>(
+        &mut self,
+        layer: Layer,
+        signal: Signal,
+        width: usize,
+        rows: impl Iterator<Item = &'r [f32]>,
+    ) {
         let found = self.signals.iter().position(|s| (s.layer, s.signal) == (layer, signal));
         let index = found.unwrap_or_else(|| {
             self.signals.push(Observed::new(layer, signal, width));
             self.signals.len() - 1
         });
         assert_eq!(self.signals[index].peaks.len(), width, "{layer:?} {signal:?}");
-        self.signals[index].add(values);
+        rows.for_each(|row| self.signals[index].add(row));
+    }
+
+    /// Whether every value was finite.
+    pub fn is_finite(&self) -> bool {
+        self.signals.iter().all(|signal| signal.finite)
     }
 
     /// What was seen of a signal.

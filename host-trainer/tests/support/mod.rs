@@ -56,7 +56,7 @@ impl Float {
             let inputs = Inputs::new(position, self.config.perspective);
             oracle.run(&inputs, &mut |layer, signal, width, values| {
                 let values: Vec<f32> = values.iter().map(|&x| x as f32).collect();
-                statistics.observe(layer, signal, width, &values);
+                statistics.observe(layer, signal, width, values.chunks_exact(width));
             });
         }
         statistics

@@ -1,0 +1,145 @@
+//! `kibitzer quantize`: a float network to a model file for boards.
+use std::{
+    io::{self, Write as _},
+    path::PathBuf,
+};
+
+use anyhow::Result;
+use kibitzer_core::net::scratch_bytes;
+use kibitzer_gpu::Batch;
+use serde::Serialize;
+
+use crate::{
+    device::Device,
+    error::UserError,
+    files,
+    model::{Model, hash_text},
+    progress,
+    quantize::{
+        Integer, Parity,
+        calibration::{CHUNK, calibrate},
+        parity::compare,
+        quantize,
+        selection::{Selection, Wanted, positions},
+    },
+    records::{DEFAULT_SHARE, Records, blame},
+};
+
+/// Turn a network into integers for boards, and compare the two.
+#[derive(Debug, clap::Args)]
+pub struct Quantize {
+    /// A model.safetensors, a checkpoint or a run's folder.
+    model: PathBuf,
+    /// Records made by kibitzer pack, or games in PGN: those that training holds out test, the
+    /// others calibrate.
+    games: PathBuf,
+    /// The model file to write (.kbz).
+    #[arg(short, long, value_name = "KBZ")]
+    output: PathBuf,
+    /// Positions that calibrate.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = at_least_one)]
+    calibration: usize,
+    /// Positions that test.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = at_least_one)]
+    positions: usize,
+    /// Share of the games that training holds out.
+    #[arg(long, value_name = "SHARE", default_value_t = DEFAULT_SHARE)]
+    held_out: f64,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+    /// Where the float network computes for the comparison.
+    #[arg(long, value_enum, default_value_t)]
+    device: Device,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("at least 1 is needed".into()),
+        Ok(number) => Ok(number),
+        Err(error) => Err(format!("{error}")),
+    }
+}
+
+/// What the command reports.
+#[derive(Debug, Serialize)]
+struct Report {
+    hash: String,
+    bytes: usize,
+    scratch_bytes: usize,
+    calibration: usize,
+    parity: Parity,
+}
+
+impl Quantize {
+    /// Quantizes, compares, writes the file and prints the report.
+    ///
+    /// # Errors
+    /// [`UserError`] for a wrong file, an output that cannot be written, or too few games.
+    pub fn run(self) -> Result<()> {
+        files::require_writable(&self.output)?;
+        let model = Model::load(&self.model)?;
+        let selection = self.select(&model)?;
+        let bar = progress::bar(positions(&selection.calibration) as u64, "positions calibrated");
+        let statistics = calibrate(&model, &selection.calibration, |n| bar.inc(n as u64))?;
+        bar.finish_and_clear();
+        let file = quantize(&model.config, &model.parameters, &statistics);
+        let parity = self.compare(&model, Integer::new(file.clone())?, &selection.test)?;
+        files::atomic_write(&self.output, |output| Ok(output.write_all(&file)?))?;
+        self.print(&Report {
+            hash: hash_text(&model.config),
+            bytes: file.len(),
+            scratch_bytes: scratch_bytes(&model.config),
+            calibration: positions(&selection.calibration),
+            parity,
+        })
+    }
+
+    fn select(&self, model: &Model) -> Result<Selection> {
+        let records = Records::open(&self.games)?;
+        let wanted = Wanted { calibration: self.calibration, test: self.positions };
+        let perspective = model.config.perspective;
+        let selection = Selection::new(&records, self.held_out, perspective, wanted)
+            .map_err(|error| blame(error, &self.games))?;
+        let too_few = |what: &str, mend| {
+            let what = format!("no position to {what} with");
+            Err(UserError::new(what, self.games.display(), mend).into())
+        };
+        if selection.calibration.is_empty() {
+            return too_few("calibrate", "give more games or a smaller --held-out");
+        }
+        if selection.test.is_empty() {
+            return too_few("test", "give more games or a larger --held-out");
+        }
+        let found = positions(&selection.test);
+        if found < self.positions {
+            tracing::warn!("only {found} of {} positions to test with", self.positions);
+        }
+        Ok(selection)
+    }
+
+    fn compare(&self, model: &Model, mut integer: Integer, test: &[Batch]) -> Result<Parity> {
+        let mut float = self.device.with_model(model, CHUNK)?;
+        let bar = progress::bar(positions(test) as u64, "positions compared");
+        let parity = compare(&mut float, &mut integer, test, |n| bar.inc(n as u64))?;
+        bar.finish_and_clear();
+        Ok(parity)
+    }
+
+    fn print(&self, report: &Report) -> Result<()> {
+        let mut out = io::stdout().lock();
+        if self.json {
+            serde_json::to_writer(&mut out, report).map_err(io::Error::from)?;
+            return Ok(writeln!(out)?);
+        }
+        let Parity { positions, top1_agreement, kl, value_abs_mean, value_abs_p99 } = report.parity;
+        writeln!(out, "model file           {} bytes", report.bytes)?;
+        writeln!(out, "scratch              {} bytes", report.scratch_bytes)?;
+        writeln!(out, "calibrated on        {} positions", report.calibration)?;
+        writeln!(out, "compared on          {positions} others")?;
+        writeln!(out, "top-1 agreement      {:.2} %", 100.0 * top1_agreement)?;
+        writeln!(out, "policy divergence    {kl:.6} nats")?;
+        writeln!(out, "value distance       {value_abs_mean:.4} (mean)")?;
+        Ok(writeln!(out, "                     {value_abs_p99:.4} (one in a hundred above)")?)
+    }
+}

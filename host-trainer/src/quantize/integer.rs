@@ -1,0 +1,102 @@
+//! A model file as a network that answers batches.
+use std::path::Path;
+
+use anyhow::Result;
+use kibitzer_core::{
+    inputs::{AUX, AUX_DENOMINATOR, Inputs, SQUARES},
+    moves::MoveIndex,
+    net::{Config, Evaluation, Model, ModelError, kbz::MAGIC, scratch_bytes},
+};
+use kibitzer_gpu::{Batch, Outputs};
+use rayon::prelude::*;
+
+use crate::{error::UserError, network::Evaluate};
+
+/// A quantized network.
+#[derive(Debug, Clone)]
+pub struct Integer {
+    bytes: Vec<u8>,
+    config: Config,
+}
+
+impl Integer {
+    /// A network from the bytes of a model file.
+    ///
+    /// # Errors
+    /// If the bytes are not a whole model file.
+    pub fn new(bytes: Vec<u8>) -> Result<Integer, ModelError> {
+        let config = Model::parse(&bytes)?.config().clone();
+        Ok(Integer { bytes, config })
+    }
+
+    /// A network from the bytes of the file `path`.
+    ///
+    /// # Errors
+    /// [`UserError`] if they are not a whole model file.
+    pub fn from_file(path: &Path, bytes: Vec<u8>) -> Result<Integer, UserError> {
+        Integer::new(bytes).map_err(|error| {
+            UserError::new(error, path.display(), "make it again with kibitzer quantize")
+        })
+    }
+
+    /// Whether a file that begins with `bytes` is a model file, whole or not.
+    pub fn recognises(bytes: &[u8]) -> bool {
+        bytes.starts_with(&MAGIC)
+    }
+
+    /// The network's configuration.
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Bytes of the model file.
+    pub const fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+impl Evaluate for Integer {
+    fn evaluate(&mut self, batch: &Batch) -> Result<Outputs> {
+        batch.validate()?;
+        let model = Model::parse(&self.bytes)?;
+        let answers: Vec<(Vec<f32>, f32)> = (0..batch.positions())
+            .into_par_iter()
+            .map_init(
+                || vec![0; scratch_bytes(model.config())],
+                |scratch, position| score(&model, batch, position, scratch),
+            )
+            .collect::<Result<_, ModelError>>()?;
+        let mut outputs = Outputs::default();
+        for (logits, value) in answers {
+            outputs.logits.extend(logits);
+            outputs.values.push(value);
+        }
+        Ok(outputs)
+    }
+}
+
+/// The logits and the value of one position of a valid batch.
+fn score(
+    model: &Model<'_>,
+    batch: &Batch,
+    position: usize,
+    scratch: &mut [u8],
+) -> Result<(Vec<f32>, f32), ModelError> {
+    let indices = batch.legal[batch.entries(position)].iter();
+    let moves: Vec<MoveIndex> =
+        indices.filter_map(|&index| MoveIndex::from_usize(index.into())).collect();
+    let mut logits = vec![0; moves.len()];
+    let value = model.score(&inputs(batch, position), &moves, &mut logits, scratch)?;
+    let unit = 1.0 / Evaluation::LOGIT_ONE as f32;
+    let logits = logits.into_iter().map(|logit| logit as f32 * unit).collect();
+    Ok((logits, f32::from(value) / Evaluation::VALUE_ONE as f32))
+}
+
+/// A position's inputs; the batch's scalars are fractions of small integers.
+fn inputs(batch: &Batch, position: usize) -> Inputs {
+    let scalars = &batch.aux[position * AUX..][..AUX];
+    Inputs {
+        tokens: std::array::from_fn(|square| batch.tokens[position * SQUARES + square]),
+        aux: std::array::from_fn(|i| (scalars[i] * f32::from(AUX_DENOMINATOR[i])).round() as i8),
+    }
+}
