@@ -1,5 +1,11 @@
 //! Matrices in double precision, and how they become 8-bit weights.
-use super::number::{byte, scale};
+use rayon::prelude::*;
+
+use super::{number::scale, rounding::Metric};
+
+/// Largest weight of a row that keeps its size, as a share of the largest: the one that leaves
+/// the least error is taken.
+const CLIPS: [f64; 5] = [1.0, 0.95, 0.9, 0.85, 0.8];
 
 /// A row-major matrix.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,19 +70,42 @@ pub struct Quantized {
     pub scales: Vec<i32>,
 }
 
-/// Quantizes `matrix`, whose input channel c counts `input_units[c]` a step and whose output r
-/// is to count `output_units[r]` a step.
-pub fn quantize(matrix: &Dense, input_units: &[f64], output_units: &[f64]) -> Quantized {
-    assert_eq!(matrix.columns, input_units.len());
-    let mut weights = Vec::with_capacity(matrix.values.len());
-    let mut factors = Vec::with_capacity(output_units.len());
-    for (row, output_unit) in matrix.rows().zip(output_units) {
-        let scaled: Vec<f64> = row.iter().zip(input_units).map(|(w, unit)| w * unit).collect();
-        let unit = scaled.iter().fold(0.0, |most: f64, w| most.max(w.abs())) / 127.0;
-        let divisor = if unit > 0.0 { unit } else { 1.0 };
-        weights.extend(scaled.iter().map(|&w| byte(w, divisor)));
-        factors.push(unit / output_unit);
+/// The inputs of a matrix.
+#[derive(Debug, Clone)]
+pub struct Inputs {
+    /// What a step of each channel counts.
+    pub units: Vec<f64>,
+    /// What calibration saw of them, in steps.
+    pub metric: Metric,
+}
+
+/// Quantizes `matrix`, whose output r is to count `output_units[r]` a step.
+pub fn quantize(matrix: &Dense, inputs: &Inputs, output_units: &[f64]) -> Quantized {
+    assert_eq!(matrix.columns, inputs.units.len());
+    let rows: Vec<&[f64]> = matrix.rows().collect();
+    assert_eq!(rows.len(), output_units.len());
+    let rounded: Vec<(Vec<i8>, f64)> =
+        rows.par_iter().map(|row| quantize_row(row, inputs)).collect();
+    let factors = rounded.iter().zip(output_units).map(|((_, unit), output)| unit / output);
+    Quantized {
+        scales: scale(&factors.collect::<Vec<_>>()),
+        weights: rounded.iter().flat_map(|(weights, _)| weights).copied().collect(),
     }
-    assert_eq!(factors.len(), output_units.len());
-    Quantized { weights, scales: scale(&factors) }
+}
+
+/// A row's weights and what a step of their sum counts.
+fn quantize_row(row: &[f64], inputs: &Inputs) -> (Vec<i8>, f64) {
+    let steps: Vec<f64> = row.iter().zip(&inputs.units).map(|(w, unit)| w * unit).collect();
+    let most = steps.iter().fold(0.0, |most: f64, w| most.max(w.abs()));
+    if most == 0.0 {
+        return (vec![0; row.len()], 0.0);
+    }
+    let candidates = CLIPS.iter().map(|clip| {
+        let unit = most * clip / 127.0;
+        let weights: Vec<f64> = steps.iter().map(|w| w / unit).collect();
+        let (rounded, error) = inputs.metric.round(&weights);
+        (rounded, unit, error * unit * unit)
+    });
+    let best = candidates.min_by(|a, b| a.2.total_cmp(&b.2));
+    best.map(|(rounded, unit, _)| (rounded, unit)).expect("there are candidates")
 }

@@ -5,7 +5,8 @@
 //! | `calibration.rs`, `statistics.rs` | what the activations look like over some positions |
 //! | `selection.rs` | which positions calibrate, and which test |
 //! | `network.rs` | the integers of every section, layer by layer |
-//! | `matrix.rs`, `number.rs`, `curves.rs` | 8-bit matrices, fixed-point factors, tables |
+//! | `matrix.rs`, `rounding.rs` | 8-bit matrices |
+//! | `number.rs`, `curves.rs` | fixed-point factors, tables |
 //! | `file.rs` | the bytes of a model file |
 //! | `integer.rs` | a model file that answers batches |
 //! | `parity.rs` | the quantized network compared with the float network |
@@ -17,6 +18,7 @@ mod matrix;
 mod network;
 mod number;
 pub mod parity;
+mod rounding;
 pub mod selection;
 mod statistics;
 

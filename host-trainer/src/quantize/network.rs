@@ -1,11 +1,13 @@
 //! From the float network to the integers of each section, layer by layer.
+use std::ops::Range;
+
 use kibitzer_core::{
     inputs::{AUX, AUX_DENOMINATOR, SQUARES},
     net::{
         Config, Layer, Place, PolicyHead, Role, Tensor,
         infer::{
-            ACTIVATION_FRACTION, ATTENTION_FRACTION, EXPONENT_FRACTION, LOGIT_FRACTION,
-            TANH_FRACTION, pair_limit, wide_limit,
+            ACTIVATION_FRACTION, ATTENTION_FRACTION, EXPONENT_FRACTION, LOGIT_FRACTION, Shift,
+            TANH_FRACTION, UP_LIMIT, pair_limit, wide_limit,
         },
         layers, tensors,
     },
@@ -13,17 +15,24 @@ use kibitzer_core::{
 use kibitzer_gpu::program::{NORM_EPSILON, Signal};
 
 use super::{
-    Statistics,
+    Observed, Statistics,
     file::Values,
-    matrix::{Dense, quantize},
+    matrix::{Dense, Inputs, quantize},
     number::{byte, half, scale, scale_one, word},
+    rounding::Metric,
 };
 
-/// How much larger than anything calibration saw a 16-bit quantity may get.
-const HEADROOM: f64 = 2.0;
+/// How much larger than anything calibration saw a 16-bit quantity may get. Activations have
+/// long tails: a hidden unit that fires in one position of a thousand can be ten times as strong
+/// as in all others.
+const HEADROOM: f64 = 4.0;
+/// The same for 16-bit inputs of matrices, which have bits to spare beside 8-bit weights.
+const INPUT_HEADROOM: f64 = 16.0;
 /// Least unit of a channel, as a share of the largest in its layer: a channel that calibration
 /// saw silent does not saturate at the first sound.
 const LEAST_UNIT: f64 = 1e-3;
+/// The same for 16-bit inputs.
+const LEAST_WIDE_UNIT: f64 = 1.0 / 16.0;
 const STREAM_STEPS: f64 = i16::MAX as f64;
 
 const fn fixed(fraction: u32) -> f64 {
@@ -34,11 +43,23 @@ const ACTIVATION_UNIT: f64 = fixed(ACTIVATION_FRACTION);
 const EXPONENT_UNIT: f64 = fixed(EXPONENT_FRACTION);
 const LOGIT_UNIT: f64 = fixed(LOGIT_FRACTION);
 
+/// Units in which `steps` steps reach each channel's peak, none less than `share` of the largest.
+fn units_above(share: f64, peaks: &[f64], steps: f64) -> Vec<f64> {
+    let most = peaks.iter().copied().fold(0.0, f64::max);
+    let least = if most > 0.0 { most * share } else { 1.0 };
+    peaks.iter().map(|peak| peak.max(least) / steps).collect()
+}
+
 /// Units in which `steps` steps reach each channel's peak.
 fn units(peaks: &[f64], steps: f64) -> Vec<f64> {
-    let most = peaks.iter().copied().fold(0.0, f64::max);
-    let least = if most > 0.0 { most * LEAST_UNIT } else { 1.0 };
-    peaks.iter().map(|peak| peak.max(least) / steps).collect()
+    units_above(LEAST_UNIT, peaks, steps)
+}
+
+/// The inputs of a matrix that reads `columns` of a signal.
+fn inputs(observed: &Observed, columns: Range<usize>, width: Width) -> Inputs {
+    let peaks = &observed.peaks[columns.clone()];
+    let units = units_above(width.least_unit(), peaks, width.steps(peaks.len()));
+    Inputs { metric: Metric::new(observed.samples(columns), &units), units }
 }
 
 /// How a stream's inputs to a matrix are represented.
@@ -58,11 +79,19 @@ impl Width {
         }
     }
 
+    /// Least unit of a channel, as a share of the largest.
+    const fn least_unit(self) -> f64 {
+        match self {
+            Width::Narrow => LEAST_UNIT,
+            Width::Wide => LEAST_WIDE_UNIT,
+        }
+    }
+
     /// Steps that reach what calibration saw.
     fn steps(self, columns: usize) -> f64 {
         match self {
             Width::Narrow => 127.0,
-            Width::Wide => f64::from(wide_limit(columns)) / HEADROOM,
+            Width::Wide => f64::from(wide_limit(columns)) / INPUT_HEADROOM,
         }
     }
 }
@@ -75,9 +104,9 @@ pub struct Network<'a> {
     tensors: Vec<Tensor>,
     squares_unit: f64,
     trunk_unit: f64,
-    /// Units of the normalized squares and of the normalized trunk.
-    squares_normed: Vec<f64>,
-    trunk_normed: Vec<f64>,
+    /// The normalized squares and the normalized trunk, as the heads read them.
+    squares_normed: Inputs,
+    trunk_normed: Inputs,
     out: Vec<Values>,
 }
 
@@ -88,6 +117,10 @@ impl<'a> Network<'a> {
         parameters: &'a [f32],
         statistics: &'a Statistics,
     ) -> Vec<Values> {
+        let normed = |layer| {
+            let observed = statistics.of(layer, Signal::Output);
+            inputs(observed, 0..observed.width(), Width::Wide)
+        };
         let mut network = Network {
             config,
             parameters,
@@ -95,8 +128,8 @@ impl<'a> Network<'a> {
             tensors: tensors(config).collect(),
             squares_unit: 1.0,
             trunk_unit: 1.0,
-            squares_normed: vec![],
-            trunk_normed: vec![],
+            squares_normed: normed(Layer::EncoderNorm),
+            trunk_normed: normed(Layer::TrunkNorm),
             out: vec![],
         };
         let (squares, trunk) = network.stream_peaks();
@@ -136,15 +169,19 @@ impl<'a> Network<'a> {
             Layer::FeedForward(place, hidden) => self.feed_forward(layer, place, hidden as usize),
             Layer::Ssm(_) => self.state_space(layer),
             Layer::EncoderNorm => {
-                self.squares_normed = self.final_norm(layer, self.squares_unit);
+                let weight = self.vector(layer, Role::FinalNorm);
+                self.norm(&weight, self.squares_unit, &self.squares_normed.units.clone());
             }
             Layer::Pool => {
-                let rows = self.squares_normed.iter();
+                let rows = self.squares_normed.units.iter();
                 let factors: Vec<f64> =
                     rows.map(|unit| unit / SQUARES as f64 / self.trunk_unit).collect();
                 self.words(scale(&factors));
             }
-            Layer::TrunkNorm => self.trunk_normed = self.final_norm(layer, self.trunk_unit),
+            Layer::TrunkNorm => {
+                let weight = self.vector(layer, Role::FinalNorm);
+                self.norm(&weight, self.trunk_unit, &self.trunk_normed.units.clone());
+            }
             Layer::Policy(PolicyHead::Pooled) => self.pooled_policy(layer),
             Layer::Policy(PolicyHead::FromTo) => self.pairs_policy(layer),
             Layer::Value => self.value(layer),
@@ -182,16 +219,22 @@ impl<'a> Network<'a> {
         &self.statistics.of(layer, signal).peaks
     }
 
+    /// A whole signal as the inputs of a matrix.
+    fn inputs(&self, layer: Layer, signal: Signal, width: Width) -> Inputs {
+        let observed = self.statistics.of(layer, signal);
+        inputs(observed, 0..observed.width(), width)
+    }
+
     /// A matrix's weights and scales.
-    fn linear(&mut self, matrix: &Dense, input_units: &[f64], output_units: &[f64]) {
-        let quantized = quantize(matrix, input_units, output_units);
+    fn linear(&mut self, matrix: &Dense, inputs: &Inputs, output_units: &[f64]) {
+        let quantized = quantize(matrix, inputs, output_units);
         self.bytes(quantized.weights);
         self.words(quantized.scales);
     }
 
     /// A matrix that adds to a stream.
-    fn add_to_stream(&mut self, matrix: &Dense, input_units: &[f64], unit: f64) {
-        self.linear(matrix, input_units, &vec![unit; self.width()]);
+    fn add_to_stream(&mut self, matrix: &Dense, inputs: &Inputs, unit: f64) {
+        self.linear(matrix, inputs, &vec![unit; self.width()]);
     }
 
     /// A norm over a stream that counts `stream_unit` a step, whose outputs count `units`.
@@ -205,13 +248,6 @@ impl<'a> Network<'a> {
         let epsilon = epsilon.round().min(f64::from(u32::MAX)) as u32;
         self.words(vec![shift as i32, epsilon.cast_signed()]);
         self.halves(gains.iter().map(|&gain| half(gain, (-shift).exp2())).collect());
-    }
-
-    fn final_norm(&mut self, layer: Layer, stream_unit: f64) -> Vec<f64> {
-        let steps = Width::Wide.steps(self.width());
-        let units = units(self.peaks(layer, Signal::Output), steps);
-        self.norm(&self.vector(layer, Role::FinalNorm), stream_unit, &units);
-        units
     }
 
     fn embedding(&mut self, layer: Layer) {
@@ -236,8 +272,8 @@ impl<'a> Network<'a> {
     fn square_attention(&mut self, layer: Layer) {
         let (width, heads) = (self.width(), self.config.heads as usize);
         let dim = width / heads;
-        let input = units(self.peaks(layer, Signal::Normed), Width::Narrow.steps(width));
-        self.norm(&self.vector(layer, Role::Norm1), self.squares_unit, &input);
+        let input = self.inputs(layer, Signal::Normed, Width::Narrow);
+        self.norm(&self.vector(layer, Role::Norm1), self.squares_unit, &input.units);
 
         let peaks = self.peaks(layer, Signal::Qkv);
         let pair_steps = f64::from(pair_limit(dim)) / HEADROOM;
@@ -262,9 +298,9 @@ impl<'a> Network<'a> {
         if self.config.attention_bias {
             self.attention_bias(layer, to_exponent);
         }
-        let context = units(self.peaks(layer, Signal::Attended), Width::Narrow.steps(width));
+        let context = self.inputs(layer, Signal::Attended, Width::Narrow);
         let probability = fixed(ATTENTION_FRACTION);
-        let channels = value.iter().zip(&context);
+        let channels = value.iter().zip(&context.units);
         self.words(scale(&channels.map(|(v, c)| v * probability / c).collect::<Vec<_>>()));
         self.add_to_stream(&self.dense(layer, Role::Output), &context, self.squares_unit);
     }
@@ -286,8 +322,8 @@ impl<'a> Network<'a> {
     }
 
     fn trunk_attention(&mut self, layer: Layer) {
-        let input = units(self.peaks(layer, Signal::Normed), Width::Wide.steps(self.width()));
-        self.norm(&self.vector(layer, Role::Norm1), self.trunk_unit, &input);
+        let input = self.inputs(layer, Signal::Normed, Width::Wide);
+        self.norm(&self.vector(layer, Role::Norm1), self.trunk_unit, &input.units);
         let value = self.dense(layer, Role::AttentionValue);
         let product = self.dense(layer, Role::Output).times(&value);
         self.add_to_stream(&product, &input, self.trunk_unit);
@@ -299,24 +335,24 @@ impl<'a> Network<'a> {
             Width::Narrow => self.squares_unit,
             Width::Wide => self.trunk_unit,
         };
-        let input = units(self.peaks(layer, Signal::Normed), width.steps(self.width()));
-        self.norm(&self.vector(layer, Role::Norm2), stream_unit, &input);
+        let input = self.inputs(layer, Signal::Normed, width);
+        self.norm(&self.vector(layer, Role::Norm2), stream_unit, &input.units);
         self.linear(&self.dense(layer, Role::Gate), &input, &vec![ACTIVATION_UNIT; hidden]);
 
-        let hidden_units = units(self.peaks(layer, Signal::Hidden), width.steps(hidden));
+        let hiddens = self.inputs(layer, Signal::Hidden, width);
         let up_peaks = &self.peaks(layer, Signal::GateUp)[hidden..];
-        let (shift, up_units) = up_units(up_peaks, &hidden_units);
+        let (shift, up_units) = up_units(up_peaks, &hiddens.units);
         self.linear(&self.dense(layer, Role::Up), &input, &up_units);
         self.words(vec![shift]);
-        self.add_to_stream(&self.dense(layer, Role::Down), &hidden_units, stream_unit);
+        self.add_to_stream(&self.dense(layer, Role::Down), &hiddens, stream_unit);
     }
 
     fn state_space(&mut self, layer: Layer) {
         let c = self.config;
         let (inner, rank, states) =
             (c.ssm_inner() as usize, c.ssm_rank as usize, c.ssm_state as usize);
-        let input = units(self.peaks(layer, Signal::Normed), Width::Wide.steps(self.width()));
-        self.norm(&self.vector(layer, Role::Norm1), self.trunk_unit, &input);
+        let input = self.inputs(layer, Signal::Normed, Width::Wide);
+        self.norm(&self.vector(layer, Role::Norm1), self.trunk_unit, &input.units);
 
         let taps = self.dense(layer, Role::ConvWeight);
         let last = taps.rows().map(|row| row[taps.columns() - 1]);
@@ -327,17 +363,17 @@ impl<'a> Network<'a> {
         bias.resize(2 * inner, 0.0);
         self.biases(&bias, ACTIVATION_UNIT);
 
-        let u = units(self.peaks(layer, Signal::Convolved), Width::Wide.steps(inner));
-        self.rescale(&u);
+        let u = self.inputs(layer, Signal::Convolved, Width::Wide);
+        self.rescale(&u.units);
         let peaks = self.peaks(layer, Signal::XProj);
-        let step = units(&peaks[..rank], Width::Wide.steps(rank));
+        let step = inputs(self.statistics.of(layer, Signal::XProj), 0..rank, Width::Wide);
         let pair_steps = f64::from(pair_limit(states)) / HEADROOM;
         let state_unit = |peaks: &[f64]| {
             let most = peaks.iter().copied().fold(0.0, f64::max);
             units(&[most], pair_steps)[0]
         };
         let (b, c) = (state_unit(&peaks[rank..rank + states]), state_unit(&peaks[rank + states..]));
-        let rows = step.iter().copied();
+        let rows = step.units.iter().copied();
         let rows = rows.chain(std::iter::repeat_n(b, states)).chain(std::iter::repeat_n(c, states));
         self.linear(&self.dense(layer, Role::XProj), &u, &rows.collect::<Vec<_>>());
         self.words(scale_one(b * c / ACTIVATION_UNIT));
@@ -345,8 +381,8 @@ impl<'a> Network<'a> {
         self.biases(&self.vector(layer, Role::StepBias), ACTIVATION_UNIT);
         self.biases(&self.vector(layer, Role::Skip), ACTIVATION_UNIT);
 
-        let output = units(self.peaks(layer, Signal::Scanned), Width::Wide.steps(inner));
-        self.rescale(&output);
+        let output = self.inputs(layer, Signal::Scanned, Width::Wide);
+        self.rescale(&output.units);
         self.add_to_stream(&self.dense(layer, Role::OutProj), &output, self.trunk_unit);
     }
 
@@ -391,24 +427,24 @@ impl<'a> Network<'a> {
     }
 
     fn value(&mut self, layer: Layer) {
-        let hidden = units(self.peaks(layer, Signal::Hidden), Width::Wide.steps(self.width() / 2));
+        let hidden = self.inputs(layer, Signal::Hidden, Width::Wide);
         let input = self.trunk_normed.clone();
         let weight = self.dense(layer, Role::Value1Weight);
-        self.linear(&weight, &input, &vec![ACTIVATION_UNIT; hidden.len()]);
+        self.linear(&weight, &input, &vec![ACTIVATION_UNIT; hidden.units.len()]);
         self.biases(&self.vector(layer, Role::Value1Bias), ACTIVATION_UNIT);
-        self.rescale(&hidden);
+        self.rescale(&hidden.units);
         self.linear(&self.dense(layer, Role::Value2Weight), &hidden, &[fixed(TANH_FRACTION)]);
         self.biases(&self.vector(layer, Role::Value2Bias), fixed(TANH_FRACTION));
     }
 }
 
 /// The shift after the gate's product, and the units of the up projection's rows that make one
-/// shift lead to the hidden units: as fine as 16 bits allow.
+/// shift lead to the hidden units: as fine as the projection's range allows.
 fn up_units(up_peaks: &[f64], hidden_units: &[f64]) -> (i32, Vec<f64>) {
     let ratios = up_peaks.iter().zip(hidden_units).map(|(peak, unit)| peak / unit);
     let most = ratios.fold(f64::MIN_POSITIVE, f64::max);
-    let room = (STREAM_STEPS / HEADROOM / most).log2().floor() as i32;
-    let shift = (ACTIVATION_FRACTION as i32 + room).clamp(1, 40);
+    let room = (f64::from(UP_LIMIT) / INPUT_HEADROOM / most).log2().floor() as i32;
+    let shift = (ACTIVATION_FRACTION as i32 + room).clamp(1, i32::from(Shift::MOST));
     let factor = f64::from(shift - ACTIVATION_FRACTION as i32).exp2();
     (shift, hidden_units.iter().map(|unit| unit / factor).collect())
 }

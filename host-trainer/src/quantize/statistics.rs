@@ -1,9 +1,11 @@
 //! What the float network's activations look like over the calibration positions.
+use std::ops::Range;
+
 use kibitzer_core::net::Layer;
 use kibitzer_gpu::program::Signal;
 
-/// Most rows kept of a signal, spread evenly over all that were seen.
-const SAMPLES: usize = 2048;
+/// Most rows kept of a signal, spread over all that were seen.
+const SAMPLES: usize = 4096;
 
 /// The values of one signal of one layer.
 #[derive(Debug, Clone)]
@@ -13,9 +15,12 @@ pub struct Observed {
     /// Largest magnitude of each channel.
     pub peaks: Vec<f64>,
     samples: Vec<f32>,
-    /// Every how many rows one is kept.
-    stride: usize,
-    rows: usize,
+    /// Of each sample, where the golden ratio puts its row among all: a spread that no period of
+    /// the rows, such as the squares of a board, falls in step with.
+    places: Vec<u64>,
+    /// Leading zeros that a place must have to be kept.
+    sieve: u32,
+    rows: u64,
     finite: bool,
 }
 
@@ -26,7 +31,8 @@ impl Observed {
             signal,
             peaks: vec![0.0; width],
             samples: vec![],
-            stride: 1,
+            places: vec![],
+            sieve: 0,
             rows: 0,
             finite: true,
         }
@@ -37,26 +43,34 @@ impl Observed {
             self.finite &= x.is_finite();
             *peak = peak.max(f64::from(x).abs());
         }
-        if self.rows.is_multiple_of(self.stride) {
-            self.samples.extend(row);
-        }
+        let place = self.rows.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.rows += 1;
-        if self.samples.len() > SAMPLES * self.peaks.len() {
+        if place.leading_zeros() >= self.sieve {
+            self.samples.extend(row);
+            self.places.push(place);
+        }
+        if self.places.len() > SAMPLES {
             self.thin();
         }
     }
 
-    /// Keeps every other sample.
+    /// Keeps about half of the samples.
     fn thin(&mut self) {
-        let width = self.peaks.len();
-        let kept = self.samples.chunks_exact(width).step_by(2).flatten().copied().collect();
-        self.samples = kept;
-        self.stride *= 2;
+        self.sieve += 1;
+        let samples = self.samples.chunks_exact(self.peaks.len());
+        let kept = samples.zip(&self.places).filter(|(_, p)| p.leading_zeros() >= self.sieve);
+        self.samples = kept.flat_map(|(sample, _)| sample).copied().collect();
+        self.places.retain(|place| place.leading_zeros() >= self.sieve);
     }
 
-    /// Some of the rows seen, each as wide as [`Observed::peaks`].
-    pub fn samples(&self) -> impl Iterator<Item = &[f32]> {
-        self.samples.chunks_exact(self.peaks.len())
+    /// Some of the rows seen, of each only `columns`.
+    pub fn samples(&self, columns: Range<usize>) -> impl Iterator<Item = &[f32]> + Clone {
+        self.samples.chunks_exact(self.peaks.len()).map(move |row| &row[columns.clone()])
+    }
+
+    /// Number of channels.
+    pub const fn width(&self) -> usize {
+        self.peaks.len()
     }
 
     /// Largest magnitude of all channels.
@@ -104,5 +118,41 @@ impl Statistics {
     pub fn of(&self, layer: Layer, signal: Signal) -> &Observed {
         let found = self.signals.iter().find(|s| (s.layer, s.signal) == (layer, signal));
         found.unwrap_or_else(|| panic!("{layer:?} {signal:?} was not observed"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_come_from_every_square() {
+        let mut statistics = Statistics::default();
+        for position in 0..1000 {
+            let rows: Vec<f32> =
+                (0..64u8).flat_map(|square| [f32::from(square), -position as f32]).collect();
+            statistics.observe(Layer::Pool, Signal::Output, 2, rows.chunks_exact(2));
+        }
+        let observed = statistics.of(Layer::Pool, Signal::Output);
+        assert_eq!(observed.peaks, [63.0, 999.0]);
+        let mut counts = [0; 64];
+        let mut positions = 0.0;
+        for sample in observed.samples(0..2) {
+            counts[sample[0] as usize] += 1;
+            positions -= sample[1];
+        }
+        let total: u32 = counts.iter().sum();
+        assert!((SAMPLES as u32 / 3..=SAMPLES as u32).contains(&total), "{total}");
+        let even = total / 64;
+        assert!(counts.iter().all(|&n| (even / 2..=2 * even).contains(&n)), "{counts:?}");
+        assert!((positions / total as f32 - 500.0).abs() < 25.0);
+        assert!(statistics.is_finite());
+        statistics.observe(
+            Layer::Pool,
+            Signal::Output,
+            2,
+            [[0.0, f32::NAN]].iter().map(|r| &r[..]),
+        );
+        assert!(!statistics.is_finite());
     }
 }

@@ -9,7 +9,9 @@ use super::{
 };
 use crate::net::kbz::{LayerReader, Matrix, ModelError, Part, Scale};
 
-const LIMIT: i32 = i16::MAX as i32;
+const STREAM_LIMIT: i32 = i16::MAX as i32;
+/// Magnitude of the up projection's outputs.
+pub const UP_LIMIT: i32 = (1 << 23) - 1;
 
 /// `stream += down(silu(gate(norm(stream))) · up(norm(stream)))`.
 ///
@@ -60,7 +62,7 @@ impl<'a> FeedForward<'a> {
             for channel in 0..width {
                 self.down.each(channel, hiddens, sums, |row, y| {
                     let x = &mut rows[row * width + channel];
-                    *x = saturate_i16(i64::from(*x) + y, LIMIT);
+                    *x = saturate_i16(i64::from(*x) + y, STREAM_LIMIT);
                 });
             }
         }
@@ -82,7 +84,7 @@ impl<'a> FeedForward<'a> {
             gates[row] = curves.silu(saturate(y, ACTIVATION_LIMIT));
         });
         self.up.each(unit, inputs, sums, |row, y| {
-            let product = i64::from(gates[row]) * i64::from(saturate(y, LIMIT));
+            let product = i64::from(gates[row]) * i64::from(saturate(y, UP_LIMIT));
             emit(row, T::saturate(round_shift(product, self.hidden.shift()), limit));
         });
     }

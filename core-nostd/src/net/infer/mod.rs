@@ -25,6 +25,7 @@ pub use curves::{
     VALUE_FRACTION, points_per_unit,
 };
 pub use exp::{EXPONENT_FRACTION, POWER_FRACTION, exp2_negative};
+pub use feed_forward::UP_LIMIT;
 pub(crate) use linear::Linear;
 pub use output::{Evaluation, LOGIT_FRACTION, ScoredMove};
 pub use scratch::scratch_bytes;
