@@ -9,7 +9,7 @@ use kibitzer_core::{
 use kibitzer_gpu::{Backend, Batch, Outputs};
 use serde::{Serialize, Serializer};
 
-use crate::{batches, device::Device, model::Model};
+use crate::{batches, device::Device, model::Model, quantize::Integer};
 
 /// Answers batches, in floating point or in integers.
 pub trait Evaluate {
@@ -54,11 +54,15 @@ pub struct Likely {
 }
 
 impl Network {
-    /// Opens `path` (see [`Model::load`]) on `device`, for batches of up to `positions` positions.
+    /// Opens `path`, a model file of integers or what [`Model::load`] reads; floats run on
+    /// `device`, for batches of up to `positions` positions.
     ///
     /// # Errors
     /// [`crate::error::UserError`] if the file is no network or the device is missing.
     pub fn open(path: &Path, device: Device, positions: usize) -> Result<Network> {
+        if let Some(integer) = Integer::open(path)? {
+            return Ok(Network { config: integer.config().clone(), evaluator: Box::new(integer) });
+        }
         let model = Model::load(path)?;
         let backend = device.with_model(&model, positions)?;
         Ok(Network { config: model.config, evaluator: Box::new(backend) })

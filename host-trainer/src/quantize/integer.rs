@@ -1,5 +1,5 @@
 //! A model file as a network that answers batches.
-use std::path::Path;
+use std::{fs, path::Path};
 
 use anyhow::Result;
 use kibitzer_core::{
@@ -29,29 +29,26 @@ impl Integer {
         Ok(Integer { bytes, config })
     }
 
-    /// A network from the bytes of the file `path`.
+    /// Reads `path` if it is a model file, whole or not; `None` if it is something else.
     ///
     /// # Errors
-    /// [`UserError`] if they are not a whole model file.
-    pub fn from_file(path: &Path, bytes: Vec<u8>) -> Result<Integer, UserError> {
-        Integer::new(bytes).map_err(|error| {
-            UserError::new(error, path.display(), "make it again with kibitzer quantize")
-        })
-    }
-
-    /// Whether a file that begins with `bytes` is a model file, whole or not.
-    pub fn recognises(bytes: &[u8]) -> bool {
-        bytes.starts_with(&MAGIC)
+    /// [`UserError`] if the file cannot be read, or is a model file and not whole.
+    pub fn open(path: &Path) -> Result<Option<Integer>, UserError> {
+        let named = path.extension().is_some_and(|extension| extension == "kbz");
+        if path.is_dir() {
+            return Ok(None);
+        }
+        let bytes = fs::read(path).map_err(|error| UserError::cannot_read(path, &error))?;
+        if !named && !bytes.starts_with(&MAGIC) {
+            return Ok(None);
+        }
+        let mend = "make it again with kibitzer quantize";
+        Integer::new(bytes).map(Some).map_err(|error| UserError::new(error, path.display(), mend))
     }
 
     /// The network's configuration.
     pub const fn config(&self) -> &Config {
         &self.config
-    }
-
-    /// Bytes of the model file.
-    pub const fn bytes(&self) -> usize {
-        self.bytes.len()
     }
 }
 

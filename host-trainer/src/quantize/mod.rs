@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `calibration.rs`, `statistics.rs` | what the activations look like over some positions |
 //! | `selection.rs` | which positions calibrate, and which test |
-//! | `network.rs` | the integers of every section, layer by layer |
+//! | `network/` | the integers of every section, layer by layer |
 //! | `matrix.rs`, `rounding.rs` | 8-bit matrices |
 //! | `number.rs`, `curves.rs` | fixed-point factors, tables |
 //! | `file.rs` | the bytes of a model file |
