@@ -11,6 +11,10 @@ pub const PAWN: i32 = 100;
 const INFINITE: i32 = 1_000_000;
 /// No legal position has more captures than this.
 const MAX_CAPTURES: usize = 80;
+/// Positions that one exchange search looks at before every side stops where it is. Positions
+/// from games need some hundreds at most; composed ones with a dozen queens would need millions,
+/// and a board must answer those too. Counted, not timed, so that every machine stops alike.
+const NODES: u32 = 10_000;
 
 /// Value of a piece in points: P 100, N 300, B 300, R 500, Q 900, and nothing for the king.
 pub const fn piece_points(role: Role) -> i32 {
@@ -57,18 +61,19 @@ fn captures(position: &Chess) -> Vec<Move, MAX_CAPTURES> {
     list
 }
 
-/// The balance the side to move reaches, in points, given the present one and a window:
-/// exact inside `alpha < value < beta`, a bound outside.
-fn search(position: &Chess, balance: i32, mut alpha: i32, beta: i32) -> i32 {
+/// The balance the side to move reaches, in points, given the present one and a window: exact
+/// inside `alpha < value < beta`, a bound outside. Looks at `nodes` positions at most.
+fn search(position: &Chess, balance: i32, mut alpha: i32, beta: i32, nodes: &mut u32) -> i32 {
     let mut best = balance;
-    if best >= beta {
+    if best >= beta || *nodes == 0 {
         return best;
     }
+    *nodes -= 1;
     alpha = alpha.max(best);
     for mv in captures(position) {
         let mut next = position.clone();
         next.play_unchecked(mv);
-        let value = -search(&next, -(balance + immediate_gain(mv)), -beta, -alpha);
+        let value = -search(&next, -(balance + immediate_gain(mv)), -beta, -alpha, nodes);
         best = best.max(value);
         alpha = alpha.max(value);
         if alpha >= beta {
@@ -81,13 +86,13 @@ fn search(position: &Chess, balance: i32, mut alpha: i32, beta: i32) -> i32 {
 /// Best balance, in points, that the side to move reaches by captures on any square, either
 /// side stopping when it likes.
 pub fn exchanges(position: &Chess) -> i32 {
-    search(position, balance(position), -INFINITE, INFINITE)
+    search(position, balance(position), -INFINITE, INFINITE, &mut { NODES })
 }
 
 /// Whether the side to move reaches a balance of at least `points` by exchanges. Cheaper than
 /// [`exchanges`], since the search has a null window.
 pub fn reaches(position: &Chess, points: i32) -> bool {
-    search(position, balance(position), points - 1, points) >= points
+    search(position, balance(position), points - 1, points, &mut { NODES }) >= points
 }
 
 /// The full exchange outcome of a move, in points: the balance the mover keeps after the move
@@ -146,6 +151,15 @@ mod tests {
         let exact = exchanges(&position);
         assert!(reaches(&position, exact));
         assert!(!reaches(&position, exact + 1));
+    }
+
+    #[test]
+    fn a_composed_position_is_answered_too() {
+        let fen = "q2k2q1/2nqn2b/1n1P1n1b/2rnr2Q/1NQ1QN1Q/3Q3B/2RQR2B/Q2K2Q1 w - - 0 1";
+        let position = parse_fen(fen).unwrap();
+        let mut nodes = NODES;
+        search(&position, balance(&position), -INFINITE, INFINITE, &mut nodes);
+        assert_eq!(nodes, 0, "without the bound it looks at hundreds of thousands");
     }
 
     #[test]

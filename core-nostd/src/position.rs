@@ -2,7 +2,7 @@
 use core::fmt;
 
 use shakmaty::{
-    CastlingMode, Chess, Color, Position as _, PositionError, PositionErrorKinds,
+    CastlingMode, Chess, Color, PositionError, PositionErrorKinds,
     fen::{Fen, ParseFenError},
 };
 
@@ -87,14 +87,10 @@ pub fn parse_fen(text: &str) -> Result<Chess, FenError> {
         })
 }
 
-/// Whether the side to move has at least one legal move.
-pub fn has_legal_move(position: &Chess) -> bool {
-    !position.legal_moves().is_empty()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shakmaty::Position as _;
 
     #[test]
     fn each_fault_has_its_own_error() {

@@ -4,7 +4,10 @@ use kibitzer_core::{
     shakmaty::{
         CastlingMode, Chess, EnPassantMode, FromSetup as _, Position as _, Square, uci::UciMove,
     },
-    viveka::{Before, FITTED, Glance, TERMS, Values, analyse, explain, values},
+    viveka::{
+        Before, CANDIDATES, FITTED, Glance, TERMS, Values, Weights, analyse, explain, scan_order,
+        values,
+    },
 };
 
 fn positions() -> Vec<Chess> {
@@ -70,6 +73,7 @@ const BY_HAND: &[(&str, &str, &str, i16)] = &[
     ("few_replies", "k7/8/8/8/8/8/8/K7 w - - 0 1", "a1b1", 0),
     ("own_pins", "4k3/8/8/8/4r3/8/8/3KN3 w - - 0 1", "d1d2", 0),
     ("own_pins", "4k3/8/8/8/4r3/8/4N3/3K4 w - - 0 1", "d1e1", 1),
+    ("trapped", "3k4/p1N5/8/8/8/8/8/4K3 w - - 0 1", "c7a8", 1),
     ("trapped", "4k3/8/1p6/8/8/5N2/8/4K3 w - - 0 1", "f3e5", 0),
     ("trapped", "4k3/p7/1p6/2p5/8/8/8/B3K3 w - - 0 1", "a1d4", 0),
     ("trapped", "k7/p7/1n6/8/8/8/8/N3K3 w - - 0 1", "a1b3", 0),
@@ -86,6 +90,7 @@ const BY_HAND: &[(&str, &str, &str, i16)] = &[
     ("centralisation", "4k3/8/8/3Q4/8/8/8/4K3 w - - 0 1", "d5a8", -6),
     ("knight_centre", START, "g1h3", 1),
     ("mobility", "4k3/8/8/8/8/8/8/R3K3 w - - 0 1", "a1a2", 4),
+    ("their_mobility", "4k3/8/8/8/b7/1P6/8/4K3 w - - 0 1", "b3b4", 2),
     ("their_mobility", "4k3/8/8/8/b7/8/8/4K1N1 w - - 0 1", "e1d2", 0),
     ("outpost", "4k3/8/8/8/4P3/2N5/8/4K3 w - - 0 1", "c3d5", 1),
     ("outpost", "4k3/2p5/8/8/4P3/2N5/8/4K3 w - - 0 1", "c3d5", 0),
@@ -95,6 +100,7 @@ const BY_HAND: &[(&str, &str, &str, i16)] = &[
     ("bishop_pair", "2b1kb2/8/8/5N2/8/8/3N4/4K3 w - - 0 1", "f5d6", 0),
     ("bishop_pair", "4kb2/8/3b4/5N2/8/8/8/4K3 w - - 0 1", "f5d6", 1),
     ("moves_rook", "4k3/8/8/8/8/8/1R6/4K3 w - - 0 1", "b2b7", 1),
+    ("moves_queen", "4k3/8/8/3Q4/8/8/8/4K3 w - - 0 1", "d5a8", 1),
     ("moves_queen", START, "e2e4", 0),
     ("king_walk", "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2", "e1e2", 4),
     ("king_walk", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "e1d2", 0),
@@ -102,6 +108,7 @@ const BY_HAND: &[(&str, &str, &str, i16)] = &[
     ("king_active", "4k3/8/8/8/8/4K3/4P3/8 w - - 0 1", "e3f2", -6),
     ("king_attack", "4k3/8/8/8/8/8/R7/4K3 w - - 0 1", "a2a7", 3),
     ("king_exposure", "4k3/8/8/8/8/8/r7/5K2 w - - 0 1", "f1g1", 0),
+    ("king_exposure", "4k3/8/8/8/7r/8/8/5K2 w - - 0 1", "f1f2", -1),
     ("king_shelter", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "e2e4", -1),
     ("king_shelter", "rnbqk2r/pppppppp/8/8/8/8/PPPP1PPP/RNBQK2R w KQkq - 0 1", "e1g1", 1),
     ("centre_pawn", START, "e2e4", 1),
@@ -134,8 +141,9 @@ fn terms_have_the_values_worked_out_by_hand() {
 #[test]
 fn every_term_is_tested_by_hand() {
     for t in &TERMS {
-        let tested = t.name == "recapture" || BY_HAND.iter().any(|row| row.0 == t.name);
-        assert!(tested, "{} has no position", t.name);
+        let tested = |row: &&(&str, &str, &str, i16)| row.0 == t.name && row.3 != 0;
+        let tested = t.name == "recapture" || BY_HAND.iter().any(|row| tested(&row));
+        assert!(tested, "{} has no position where it is not 0", t.name);
     }
 }
 
@@ -184,6 +192,56 @@ fn the_weight_table_has_the_terms_in_order() {
     for (row, term) in FITTED.rows.iter().zip(&TERMS) {
         assert_eq!(row.0, term.name);
         assert!(term.glance || row.2 == 0 || term.name == "mate", "{} is not a glance", term.name);
+    }
+}
+
+/// The candidates are the first eight in the scan's order, wherever the generator put them.
+#[test]
+fn the_scan_keeps_the_eight_best() {
+    for position in positions() {
+        let before = Before::new(&position, None);
+        let mut all: Vec<_> = position
+            .legal_moves()
+            .into_iter()
+            .map(|mv| (mv, values(&Glance::new(&before, mv))))
+            .collect();
+        all.sort_by_key(|(mv, v)| scan_order(FITTED.scan(v), FITTED.score(v), *mv));
+        let mut expected: Vec<_> = all.iter().take(CANDIDATES).map(|(mv, _)| *mv).collect();
+        let kept = analyse(&position, None, &FITTED).candidates;
+        let mut kept: Vec<_> = kept.iter().map(|c| c.mv).collect();
+        let squares = |mv: &kibitzer_core::shakmaty::Move| (mv.from(), mv.to(), mv.promotion());
+        expected.sort_by_key(squares);
+        kept.sort_by_key(squares);
+        assert_eq!(kept, expected);
+    }
+}
+
+#[test]
+fn a_quiet_position_is_not_critical() {
+    assert!(!analyse(&parse_fen(START).unwrap(), None, &FITTED).critical);
+}
+
+#[test]
+fn weights_out_of_range_are_told() {
+    assert_eq!(FITTED.validate(), Ok(()));
+    let mut weights = FITTED.clone();
+    weights.rows[3].1 = 2_000_000_000;
+    assert_eq!(weights.validate(), Err(TERMS[3].name));
+    let weights = Weights { temperature: 0, ..FITTED.clone() };
+    assert_eq!(weights.validate(), Err("temperature"));
+}
+
+/// Every sentence, also of terms whose fitted weight is 0: only known fields.
+#[test]
+fn templates_hold_known_fields_only() {
+    for term in &TERMS {
+        for template in [term.positive, term.negative] {
+            for field in template.split('{').skip(1) {
+                let (field, _) = field.split_once('}').expect("a closed field");
+                let known = matches!(field, "n" | "piece" | "to") || field.starts_with("n:");
+                assert!(known, "{}: {{{field}}}", term.name);
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The safety check: what the opponent's forcing replies cost a candidate.
 use shakmaty::{Chess, Move, Position as _};
 
-use super::glance::pass;
+use super::{choice::order, glance::pass};
 use crate::exchange::{PAWN, balance, exchanges, reaches};
 
 /// The most a candidate can drop, in points: also the price of being mated.
@@ -22,17 +22,20 @@ pub struct Drop {
 pub fn drop(after: &Chess, kept: i32) -> Drop {
     let floor = kept - MAX_DROP;
     let mut worst = Drop::default();
-    for reply in after.legal_moves() {
+    // In an order of their own, so that of equal replies the same one is told everywhere.
+    let mut replies = after.legal_moves();
+    replies.sort_unstable_by_key(|&mv| order(mv));
+    for reply in replies {
         let mut next = after.clone();
         next.play_unchecked(reply);
+        if worst.points == MAX_DROP {
+            break;
+        }
         if !is_forcing(after, reply, &next) {
             continue;
         }
         if let Some(value) = answer_below(&next, kept - worst.points) {
             worst = Drop { points: kept - value.max(floor), reply: Some(reply) };
-        }
-        if worst.points == MAX_DROP {
-            break;
         }
     }
     worst

@@ -38,7 +38,31 @@ pub struct Weights {
     pub critical_entropy: i32,
 }
 
+/// Largest size of a score weight or of scan points: with it no sum over the terms overflows.
+pub const MAX_WEIGHT: i32 = 1_000;
+/// Largest β, in percent.
+const MAX_CHECK_PERCENT: i32 = 1_000;
+/// Largest temperature, in points.
+const MAX_TEMPERATURE: i32 = 1_000_000;
+
 impl Weights {
+    /// Whether every number lies in its range: weights and scan points up to [`MAX_WEIGHT`] in
+    /// size, β from 0 to 1,000 percent, τ from 1 to a million points. The other functions rely
+    /// on it; the error names the field.
+    pub fn validate(&self) -> Result<(), &'static str> {
+        let fits = |points: i32| (-MAX_WEIGHT..=MAX_WEIGHT).contains(&points);
+        if let Some(row) = self.rows.iter().find(|row| !fits(row.1) || !fits(row.2)) {
+            return Err(row.0);
+        }
+        if !(0..=MAX_CHECK_PERCENT).contains(&self.check_percent) {
+            return Err("check_percent");
+        }
+        if !(1..=MAX_TEMPERATURE).contains(&self.temperature) {
+            return Err("temperature");
+        }
+        Ok(())
+    }
+
     /// `Σ wᵢ·xᵢ`, in points.
     pub fn score(&self, values: &Values) -> i32 {
         self.rows.iter().zip(values).map(|(row, &x)| row.1 * i32::from(x)).sum()
@@ -72,6 +96,8 @@ pub struct Candidate {
     pub scan: i32,
     /// Its score V, in points.
     pub score: i32,
+    /// The mover's balance after it by exchanges alone, in points.
+    pub kept: i32,
     /// What the opponent's worst forcing reply costs.
     pub drop: Drop,
     /// `V − β·100·drop`, in points: the choice has the most.
@@ -106,13 +132,15 @@ pub fn analyse(position: &Chess, last_to: Option<Square>, weights: &Weights) -> 
         // Reachable positions have at most MAX_LEGAL moves; a few more would only be left out.
         let _ = scores.push(score);
         let scan = weights.scan(&values);
-        keep(
-            &mut candidates,
-            Candidate { mv, scan, score, drop: Drop::default(), total: 0, values },
-        );
+        let kept = before.balance + glance.x_q;
+        let drop = Drop::default();
+        let candidate = Candidate { mv, scan, score, kept, drop, total: score, values };
+        keep(&mut candidates, candidate);
     }
     for candidate in &mut candidates {
-        candidate.drop = drop_of(position, candidate.mv);
+        let mut after = position.clone();
+        after.play_unchecked(candidate.mv);
+        candidate.drop = check::drop(&after, candidate.kept);
         candidate.total = candidate.score - weights.penalty(candidate.drop);
     }
     candidates.sort_unstable_by_key(|c| (-c.total, -c.score, order(c.mv)));
@@ -150,12 +178,14 @@ fn keep(list: &mut Vec<Candidate, CANDIDATES>, new: Candidate) {
 }
 
 /// A total order on moves that does not depend on how they were generated.
-fn order(mv: Move) -> (Option<Square>, Square, u8) {
+pub(super) fn order(mv: Move) -> (Option<Square>, Square, u8) {
     (mv.from(), mv.to(), mv.promotion().map_or(0, |role| role as u8))
 }
 
-/// Entropy of softmax(score/τ), in thousandths of a nat; 0 for one move or none.
+/// Entropy of softmax(score/τ), in thousandths of a nat; 0 for one move or none. τ is in points,
+/// at least 1.
 pub fn entropy(scores: &[i32], temperature: i32) -> i32 {
+    let temperature = temperature.max(1);
     let best = scores.iter().copied().max().unwrap_or(0);
     let (mut total, mut weighted) = (I32F32::ZERO, I32F32::ZERO);
     for &score in scores {

@@ -64,7 +64,7 @@ impl fmt::Display for Part {
 }
 
 /// The English name of a piece.
-pub const fn role_name(role: Role) -> &'static str {
+const fn role_name(role: Role) -> &'static str {
     match role {
         Role::Pawn => "pawn",
         Role::Knight => "knight",

@@ -53,7 +53,7 @@ pub struct Replies {
     pub mates: i32,
 }
 
-/// A move with the position it leads to. Terms read it and compute nothing twice.
+/// A move with the position it leads to: all that terms read.
 #[derive(Debug)]
 pub struct Glance<'a> {
     /// The position before.
@@ -91,7 +91,7 @@ impl<'a> Glance<'a> {
             to: destination(mv),
             facts: Facts::new(&after, before.us()),
             x_q: -exchanges(&after) - before.balance,
-            mate_threat: pass(&after).is_some_and(|passed| mating_move(&passed).is_some()),
+            mate_threat: pass(&after).is_some_and(|passed| has_mate(&passed)),
             replies: replies(&after),
             after,
         }
@@ -118,9 +118,9 @@ pub fn pass(position: &Chess) -> Option<Chess> {
     if position.is_check() { None } else { position.clone().swap_turn().ok() }
 }
 
-/// A move that gives mate at once.
-pub fn mating_move(position: &Chess) -> Option<Move> {
-    position.legal_moves().into_iter().find(|&mv| {
+/// Whether the side to move can give mate at once.
+fn has_mate(position: &Chess) -> bool {
+    position.legal_moves().into_iter().any(|mv| {
         let mut next = position.clone();
         next.play_unchecked(mv);
         next.is_checkmate()

@@ -16,9 +16,10 @@ mod weights;
 
 pub use check::{Drop, MAX_DROP};
 pub use choice::{
-    Analysis, CANDIDATES, Candidate, Values, Weights, analyse, drop_of, entropy, scan_order, values,
+    Analysis, CANDIDATES, Candidate, MAX_WEIGHT, Values, Weights, analyse, drop_of, entropy,
+    scan_order, values,
 };
-pub use explain::{Part, explain, role_name};
+pub use explain::{Part, explain};
 pub use glance::{Before, Glance};
 pub use terms::{Sense, TERM_COUNT, TERMS, Term};
 pub use weights::FITTED;

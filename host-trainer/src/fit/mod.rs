@@ -12,7 +12,7 @@ pub mod weights;
 
 use kibitzer_core::{
     exchange::PAWN,
-    viveka::{MAX_DROP, TERM_COUNT, TERMS, Values},
+    viveka::{MAX_DROP, Sense, TERM_COUNT, TERMS, Values},
 };
 
 use crate::library::LabelledPosition;
@@ -82,9 +82,17 @@ fn fit_columns(
     loop {
         let weights = logit::fit(&choices, TERM_COUNT, &columns, RIDGE);
         let before = columns.len();
-        columns.retain(|&t| TERMS[t].sense.allows(weights[t]));
+        columns.retain(|&t| makes_sense(TERMS[t].sense, weights[t]));
         if columns.len() == before {
             return weights;
         }
+    }
+}
+
+fn makes_sense(sense: Sense, weight: f64) -> bool {
+    match sense {
+        Sense::Good => weight >= 0.0,
+        Sense::Bad => weight <= 0.0,
+        Sense::Either => true,
     }
 }

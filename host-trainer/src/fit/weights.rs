@@ -5,7 +5,7 @@ use std::{fmt::Write as _, io::Write as _, path::Path};
 use anyhow::Result;
 use kibitzer_core::{
     exchange::PAWN,
-    viveka::{TERM_COUNT, TERMS, Weights},
+    viveka::{MAX_WEIGHT, TERM_COUNT, TERMS, Weights},
 };
 use serde::{Deserialize, Serialize};
 
@@ -39,9 +39,14 @@ pub fn round(score: &[f64], scan: &[f64]) -> Result<Weights> {
         if let Some((score, scan)) = super::fixed(i) {
             return (name, score, scan);
         }
-        (name, (score[i] * points).round() as i32, (scan[i] * SCAN_SCALE).round() as i32)
+        (name, rounded(score[i] * points), rounded(scan[i] * SCAN_SCALE))
     });
     Ok(Weights { rows, check_percent: 0, temperature: PAWN, critical_entropy: 0 })
+}
+
+/// The nearest integer that a weight can be.
+fn rounded(points: f64) -> i32 {
+    (points.round() as i32).clamp(-MAX_WEIGHT, MAX_WEIGHT)
 }
 
 /// `viveka.json`: the weights, and what they were fitted on.
@@ -103,15 +108,16 @@ impl WeightsFile {
         if let Some((row, term)) = stranger {
             return Err(foreign(format!("term {} where {} belongs", row.name, term.name)));
         }
-        if self.temperature < 1 {
-            return Err(foreign(format!("temperature {} is not positive", self.temperature)));
-        }
-        Ok(Weights {
+        let weights = Weights {
             rows: std::array::from_fn(|i| (TERMS[i].name, self.terms[i].score, self.terms[i].scan)),
             check_percent: self.check_percent,
             temperature: self.temperature,
             critical_entropy: self.critical_entropy,
-        })
+        };
+        match weights.validate() {
+            Ok(()) => Ok(weights),
+            Err(field) => Err(foreign(format!("{field} is out of range"))),
+        }
     }
 
     /// Writes `viveka.json`.

@@ -12,8 +12,8 @@ use super::glance::Glance;
 pub struct Term {
     /// Short name, as it stands in weight files and explanations.
     pub name: &'static str,
-    /// Whether a player sees it at a glance, without working out exchanges; only such terms
-    /// give scan points.
+    /// Whether a player sees it at a glance, without working out exchanges; only such terms,
+    /// and checkmate, give scan points.
     pub glance: bool,
     /// Which sign its weight may have.
     pub sense: Sense,
@@ -39,17 +39,6 @@ pub enum Sense {
     Bad,
     /// Either, as the data say.
     Either,
-}
-
-impl Sense {
-    /// Whether a weight has a sign that makes sense.
-    pub fn allows(self, weight: f64) -> bool {
-        match self {
-            Sense::Good => weight >= 0.0,
-            Sense::Bad => weight <= 0.0,
-            Sense::Either => true,
-        }
-    }
 }
 
 /// Builds a row; a term that is never negative leaves its last sentence out.
@@ -156,7 +145,7 @@ pub static TERMS: [Term; 50] = [
         glance,
         bad,
         threats::pawn_chases,
-        "1 if a piece lands where a pawn attacks it",
+        "1 if a piece lands where a pawn attacks it, or will after a push onto a square free of us",
         "lets a pawn attack the {piece} on {to}"
     ),
     term!(
@@ -340,7 +329,7 @@ pub static TERMS: [Term; 50] = [
         glance,
         good,
         activity::open_file,
-        "2 if a rook or queen enters an open file, 1 a half-open one",
+        "how much more open the file is that a rook or queen moves to: open 2, half-open 1",
         "enters a more open file, by {n:step}"
     ),
     term!(
