@@ -108,7 +108,7 @@ const BY_HAND: &[(&str, &str, &str, i16)] = &[
     ("king_active", "4k3/8/8/8/8/4K3/4P3/8 w - - 0 1", "e3f2", -6),
     ("king_attack", "4k3/8/8/8/8/8/R7/4K3 w - - 0 1", "a2a7", 3),
     ("king_exposure", "4k3/8/8/8/8/8/r7/5K2 w - - 0 1", "f1g1", 0),
-    ("king_exposure", "4k3/8/8/8/7r/8/8/5K2 w - - 0 1", "f1f2", -1),
+    ("king_exposure", "4k3/8/8/8/8/7r/5K2/8 w - - 0 1", "f2f1", -3),
     ("king_shelter", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "e2e4", -1),
     ("king_shelter", "rnbqk2r/pppppppp/8/8/8/8/PPPP1PPP/RNBQK2R w KQkq - 0 1", "e1g1", 1),
     ("centre_pawn", START, "e2e4", 1),
