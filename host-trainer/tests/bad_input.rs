@@ -179,6 +179,27 @@ fn a_model_of_another_architecture_is_refused_with_both_hashes() {
 }
 
 #[test]
+fn a_model_file_must_be_whole_and_of_the_same_architecture() {
+    let folder = folder_with_run();
+    let folder = folder.path();
+    let quantize = "-q quantize run records -o net.kbz --device cpu";
+    succeed(folder, &words(quantize));
+    let whole = fs::read(folder.join("net.kbz")).unwrap();
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 1;
+    fs::write(folder.join("flipped.kbz"), flipped).unwrap();
+    let line = mistake(folder, &words("eval flipped.kbz records"));
+    assert!(line.contains(", flipped.kbz: make it again with kibitzer quantize"), "{line}");
+    let model = fixture("reference_tiny.safetensors");
+    let model = model.to_str().unwrap();
+    let against = "records --device cpu --limit 4 --against net.kbz";
+    let line = mistake(folder, &[&["-q", "eval", model], &words(against)[..]].concat());
+    assert!(line.starts_with("architecture hash "), "{line}");
+    let end = ", net.kbz: quantize this very network and compare with that";
+    assert!(line.contains(" where the other network has ") && line.ends_with(end), "{line}");
+}
+
+#[test]
 fn a_run_resumes_with_its_own_settings_only() {
     let folder = folder_with_run();
     let resume = |flags: &str| {

@@ -121,6 +121,28 @@ fn a_run_learns_the_games_by_heart() {
 }
 
 #[test]
+fn a_quantized_run_is_compared_with_its_float_network() {
+    let folder = folder_with_records();
+    let folder = folder.path();
+    succeed(folder, &strings(&train("run")));
+    succeed(folder, &["-q", "quantize", "run", "records", "-o", "net.kbz", "--device", "cpu"]);
+    let eval = ["eval", "run", "records", "--json", "--device", "cpu", "--against", "net.kbz"];
+    let report: Value = serde_json::from_str(&succeed(folder, &eval)).unwrap();
+    let parity = &report["parity"];
+    assert_eq!(parity["positions"], report["positions"]);
+    let number = |key: &str| parity[key].as_f64().unwrap_or(f64::NAN);
+    assert!(number("top1_agreement") > 0.9, "{parity}");
+    assert!((0.0..0.1).contains(&number("kl")), "{parity}");
+    assert!(number("value_abs_mean") <= number("value_abs_p99"), "{parity}");
+    assert!(number("value_abs_p99") < 0.1, "{parity}");
+    // The integers alone answer much the same.
+    let alone = succeed(folder, &["eval", "net.kbz", "records", "--json"]);
+    let alone: Value = serde_json::from_str(&alone).unwrap();
+    let difference = alone["top1"].as_f64().unwrap() - report["top1"].as_f64().unwrap();
+    assert!(difference.abs() < 0.1, "{alone}");
+}
+
+#[test]
 fn a_file_of_the_reference_s_save_answers_as_the_reference_does() {
     // The expected numbers are PyTorch's, from the reference's `load` and a Python chess library.
     let path = fixture("reference_tiny.safetensors");

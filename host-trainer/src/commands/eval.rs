@@ -1,16 +1,23 @@
 //! `kibitzer eval`: how well a network predicts games.
 use std::{
     io::{self, Write as _},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use anyhow::Result;
+use kibitzer_core::net::Config;
+use kibitzer_gpu::Batch;
+use serde::Serialize;
 
 use crate::{
+    batches,
     device::Device,
+    error::UserError,
     evaluation::{self, CHUNK, Report},
+    model::hash_text,
     network::Network,
     progress,
+    quantize::{Parity, parity},
     records::{DEFAULT_SHARE, Record, Records, blame},
 };
 
@@ -20,7 +27,7 @@ const PAIRS: usize = 1000;
 /// Measure a network on games: move prediction, value, material order.
 #[derive(Debug, clap::Args)]
 pub struct Eval {
-    /// A model.safetensors, a checkpoint or a run's folder.
+    /// A .kbz, a model.safetensors, a checkpoint or a run's folder.
     model: PathBuf,
     /// Records made by kibitzer pack, or games in PGN.
     games: PathBuf,
@@ -30,6 +37,9 @@ pub struct Eval {
     /// At most so many positions, evenly spaced.
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
+    /// Also compare the answers with those of this .kbz (parity).
+    #[arg(long, value_name = "KBZ")]
+    against: Option<PathBuf>,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -38,11 +48,20 @@ pub struct Eval {
     device: Device,
 }
 
+/// What is printed.
+#[derive(Debug, Serialize)]
+struct Output {
+    #[serde(flatten)]
+    report: Report,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parity: Option<Parity>,
+}
+
 impl Eval {
     /// Evaluates and prints the report.
     ///
     /// # Errors
-    /// [`crate::error::UserError`] for a wrong file or an empty selection.
+    /// [`UserError`] for a wrong file or an empty selection.
     pub fn run(self) -> Result<()> {
         let records = Records::open(&self.games)?;
         let chosen = self.choose(&records)?;
@@ -54,7 +73,24 @@ impl Eval {
             evaluation::evaluate(evaluator, perspective, &chosen, PAIRS, |n| bar.inc(n as u64))
                 .map_err(|error| blame(error, &self.games))?;
         bar.finish_and_clear();
-        self.print(&report)
+        let parity = self.parity(&mut network, &chosen).transpose()?;
+        self.print(&Output { report, parity })
+    }
+
+    /// The comparison with the other network, if one is named.
+    fn parity(&self, network: &mut Network, chosen: &[&Record]) -> Option<Result<Parity>> {
+        let path = self.against.as_deref()?;
+        Some(Network::open(path, self.device, CHUNK).and_then(|mut other| {
+            if other.config != network.config {
+                return Err(foreign(&other.config, path, &network.config).into());
+            }
+            let batches = without_targets(chosen, &network.config)?;
+            let bar = progress::bar(chosen.len() as u64, "positions compared");
+            let (own, other) = (network.evaluator.as_mut(), other.evaluator.as_mut());
+            let parity = parity::compare(own, other, &batches, |n| bar.inc(n as u64));
+            bar.finish_and_clear();
+            parity
+        }))
     }
 
     fn choose<'a>(&self, records: &'a Records) -> Result<Vec<&'a Record>> {
@@ -66,18 +102,18 @@ impl Eval {
         if chosen.is_empty() {
             let mend = "give more games, a larger share or a larger limit";
             let place = self.games.display();
-            return Err(crate::error::UserError::new("no position to evaluate", place, mend).into());
+            return Err(UserError::new("no position to evaluate", place, mend).into());
         }
         Ok(chosen)
     }
 
-    fn print(&self, report: &Report) -> Result<()> {
+    fn print(&self, output: &Output) -> Result<()> {
         let mut out = io::stdout().lock();
         if self.json {
-            serde_json::to_writer(&mut out, report).map_err(io::Error::from)?;
+            serde_json::to_writer(&mut out, output).map_err(io::Error::from)?;
             return Ok(writeln!(out)?);
         }
-        let Report { positions, top1, top5, cross_entropy, value, material } = report;
+        let Report { positions, top1, top5, cross_entropy, value, material } = &output.report;
         writeln!(out, "positions            {positions}")?;
         writeln!(out, "top-1                {:.2} %", 100.0 * top1)?;
         writeln!(out, "top-5                {:.2} %", 100.0 * top5)?;
@@ -86,6 +122,30 @@ impl Eval {
         writeln!(out, "value calibration    {:.3} (expected error)", value.ece)?;
         writeln!(out, "value squared error  {:.3}", value.mse)?;
         let rate = 100.0 * material.pass_rate;
-        Ok(writeln!(out, "material order       {rate:.1} % of {} pairs", material.pairs)?)
+        writeln!(out, "material order       {rate:.1} % of {} pairs", material.pairs)?;
+        if let Some(parity) = &output.parity {
+            writeln!(out, "top-1 agreement      {:.2} %", 100.0 * parity.top1_agreement)?;
+            writeln!(out, "policy divergence    {:.6} nats", parity.kl)?;
+            let (mean, p99) = (parity.value_abs_mean, parity.value_abs_p99);
+            writeln!(out, "value distance       {mean:.4} (one in a hundred above {p99:.4})")?;
+        }
+        Ok(())
     }
+}
+
+fn foreign(found: &Config, path: &Path, wanted: &Config) -> UserError {
+    let (found, wanted) = (hash_text(found), hash_text(wanted));
+    let what = format!("architecture hash {found} where the other network has {wanted}");
+    UserError::new(what, path.display(), "quantize this very network and compare with that")
+}
+
+fn without_targets(records: &[&Record], config: &Config) -> Result<Vec<Batch>> {
+    let batch = |chunk: &[&Record]| {
+        let mut batch = batches::with_capacity(chunk.len());
+        for record in chunk {
+            batches::push(&mut batch, &record.position()?, config.perspective);
+        }
+        Ok(batch)
+    };
+    records.chunks(CHUNK).map(batch).collect()
 }
