@@ -1,13 +1,20 @@
 //! A UCI engine as a child process.
 use std::{
-    io::{BufRead as _, BufReader, Write as _},
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    io::{BufRead as _, BufReader, Read, Write as _},
+    process::{Child, ChildStdin, Command, Stdio},
+    sync::mpsc::{Receiver, channel},
+    thread,
+    time::Duration,
 };
 
 use anyhow::Result;
-use kibitzer_core::shakmaty::{CastlingMode, Chess, EnPassantMode, Move, fen::Fen, uci::UciMove};
+use kibitzer_core::shakmaty::{Chess, EnPassantMode, Move, fen::Fen, uci::UciMove};
 
 use crate::error::UserError;
+
+/// An engine that says nothing for this long is taken for dead. Engines in WASM take some
+/// seconds to start; a search at a judge's depth is over in less.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running engine.
 #[derive(Debug)]
@@ -17,7 +24,9 @@ pub struct Engine {
     pub name: String,
     process: Child,
     input: ChildStdin,
-    output: BufReader<ChildStdout>,
+    /// Its lines, read by a thread of their own so that silence can be noticed.
+    lines: Receiver<String>,
+    patience: Duration,
 }
 
 impl Engine {
@@ -27,6 +36,10 @@ impl Engine {
     /// # Errors
     /// [`UserError`] if it cannot be started or does not speak UCI.
     pub fn start(command: &str) -> Result<Engine> {
+        Engine::start_with(command, PATIENCE)
+    }
+
+    fn start_with(command: &str, patience: Duration) -> Result<Engine> {
         let mut words = command.split_whitespace();
         let program = words.next().unwrap_or_default();
         let mut process = Command::new(program)
@@ -45,18 +58,19 @@ impl Engine {
             name: command.to_string(),
             process,
             input,
-            output: BufReader::new(output),
+            lines: lines_of(output),
+            patience,
         };
         engine.send("uci")?;
-        while let Some(line) = engine.line()?
-            && line != "uciok"
-        {
+        loop {
+            let line = engine.line()?.ok_or_else(|| silent(command))?;
             if let Some(name) = line.strip_prefix("id name ") {
                 engine.name = name.to_string();
+            } else if line == "uciok" {
+                engine.ready()?;
+                return Ok(engine);
             }
         }
-        engine.ready()?;
-        Ok(engine)
     }
 
     /// The engine's move in `position` at `depth` plies, its memory of other positions cleared.
@@ -99,9 +113,12 @@ impl Engine {
 
     /// The next line, `None` when the engine has closed its output.
     fn line(&mut self) -> Result<Option<String>> {
-        let mut line = String::new();
-        let length = self.output.read_line(&mut line).map_err(|_| silent(&self.command))?;
-        Ok((length > 0).then(|| line.trim().to_string()))
+        use std::sync::mpsc::RecvTimeoutError::{Disconnected, Timeout};
+        match self.lines.recv_timeout(self.patience) {
+            Ok(line) => Ok(Some(line)),
+            Err(Disconnected) => Ok(None),
+            Err(Timeout) => Err(silent(&self.command).into()),
+        }
     }
 
     fn place(&self) -> String {
@@ -118,12 +135,66 @@ impl Drop for Engine {
     }
 }
 
+/// The trimmed lines of `output`, until it ends.
+fn lines_of(output: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            if sender.send(line.trim().to_string()).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}
+
 fn silent(command: &str) -> UserError {
     let mend = "give the command of a UCI engine that runs here";
     UserError::new("the engine stopped answering", format!("engine {command}"), mend)
 }
 
-/// The UCI text of a move in standard chess.
-pub fn uci(mv: Move) -> String {
-    mv.to_uci(CastlingMode::Standard).to_string()
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf};
+
+    /// An engine in sh that answers `go` with `answer`.
+    fn fake(folder: &std::path::Path, answer: &str) -> PathBuf {
+        let path = folder.join("engine");
+        let script = format!(
+            "#!/bin/sh\nwhile read -r word rest; do case $word in\n\
+             uci) echo id name Fake 1; echo uciok;;\nisready) echo readyok;;\n\
+             go) {answer};;\nquit) exit;;\nesac; done\n"
+        );
+        fs::write(&path, script).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    fn answer(answer: &str) -> Result<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = fake(folder.path(), answer);
+        let patience = Duration::from_millis(500);
+        let mut engine = Engine::start_with(path.to_str().unwrap(), patience)?;
+        assert_eq!(engine.name, "Fake 1");
+        let mv = engine.best_move(&Chess::default(), 1)?;
+        Ok(crate::network::uci(mv))
+    }
+
+    #[test]
+    fn a_good_engine_s_move_is_taken() {
+        assert_eq!(answer("echo info depth 1; echo bestmove e2e4 ponder e7e5").unwrap(), "e2e4");
+    }
+
+    #[test]
+    fn an_engine_that_dies_hangs_or_cheats_is_named() {
+        let said = |script: &str| answer(script).unwrap_err().to_string();
+        assert!(said("exit").contains("the engine stopped answering"));
+        assert!(said("sleep 20").contains("the engine stopped answering"));
+        assert!(said("echo bestmove e2e5").contains("illegal move e2e5"));
+        let gone = Engine::start("/no/such/engine --flag").unwrap_err().to_string();
+        assert!(gone.contains("engine /no/such/engine --flag"), "{gone}");
+        let echo = Engine::start_with("cat", Duration::from_millis(300)).unwrap_err().to_string();
+        assert!(echo.contains("the engine stopped answering"), "{echo}");
+    }
 }

@@ -1,5 +1,5 @@
 //! How well choices do against a library's labels.
-use std::cmp::Ordering;
+use std::{cmp::Ordering, collections::BTreeMap};
 
 use kibitzer_core::viveka::{CANDIDATES, Drop, Weights, entropy, scan_order};
 use rayon::prelude::*;
@@ -62,6 +62,11 @@ impl<'a> Judged<'a> {
     /// Entropy of softmax(score/τ), τ being `temperature` points, in thousandths of a nat.
     pub fn entropy(&self, temperature: i32) -> i32 {
         entropy(&self.scores, temperature)
+    }
+
+    /// Whether the board would flag the position as critical.
+    pub fn is_flagged(&self, weights: &Weights) -> bool {
+        weights.is_critical(self.scores.len(), self.entropy(weights.temperature))
     }
 
     /// The best moves by material alone.
@@ -144,21 +149,30 @@ pub fn random_loss(positions: &[Judged]) -> f64 {
     choice(positions, |p| (0..p.scores.len()).collect()).mean_loss
 }
 
-/// Share of positions with a wanted move among the scan's first K, for each K told.
+/// Share of positions with a wanted move among the scan's first `k`.
+pub fn recall_at(
+    positions: &[Judged],
+    k: usize,
+    wanted: impl Fn(&LabelledPosition, usize) -> bool,
+) -> f64 {
+    let found = |p: &&Judged| p.scan.iter().take(k).any(|&i| wanted(p.labelled, i));
+    positions.iter().filter(found).count() as f64 / positions.len().max(1) as f64
+}
+
+/// [`recall_at`] for each list length told.
 pub fn recall(
     positions: &[Judged],
     wanted: impl Fn(&LabelledPosition, usize) -> bool,
-) -> Vec<(usize, f64)> {
-    let found = |p: &Judged, k: usize| p.scan.iter().take(k).any(|&i| wanted(p.labelled, i));
-    let share = |k| positions.iter().filter(|p| found(p, k)).count() as f64;
-    RECALL_AT.into_iter().map(|k| (k, share(k) / positions.len().max(1) as f64)).collect()
+) -> BTreeMap<usize, f64> {
+    RECALL_AT.into_iter().map(|k| (k, recall_at(positions, k, &wanted))).collect()
 }
 
 /// How well the entropy flags critical positions.
 #[derive(Debug, Clone, Serialize)]
 pub struct EntropyReport {
     /// Area under the ROC curve: the chance that a critical position has the lower entropy.
-    pub auc: f64,
+    /// `None` unless there are critical positions and others.
+    pub auc: Option<f64>,
     /// Rank correlation with the entropy of the engine's own soft targets.
     pub spearman: f64,
     /// Share of critical positions in each fifth, lowest entropy first.
@@ -173,10 +187,9 @@ pub struct EntropyReport {
 
 /// Rates the entropy at the weights' temperature, and the flag below their threshold.
 pub fn entropy_report(positions: &[Judged], weights: &Weights) -> EntropyReport {
-    let threshold = f64::from(weights.critical_entropy);
     let ours: Vec<f64> = positions.iter().map(|p| p.entropy(weights.temperature).into()).collect();
     let critical: Vec<bool> = positions.iter().map(|p| p.labelled.is_critical()).collect();
-    let flagged: Vec<bool> = ours.iter().map(|&entropy| entropy < threshold).collect();
+    let flagged: Vec<bool> = positions.iter().map(|p| p.is_flagged(weights)).collect();
     let count = |of: &mut dyn Iterator<Item = bool>| of.filter(|&is| is).count() as f64;
     let both = count(&mut flagged.iter().zip(&critical).map(|(&f, &c)| f && c));
     let all_critical = count(&mut critical.iter().copied());
@@ -216,12 +229,12 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 }
 
 /// Mann–Whitney: the chance that a marked value lies below an unmarked one, ties counting half.
-fn auc(values: &[f64], marked: &[bool]) -> f64 {
+fn auc(values: &[f64], marked: &[bool]) -> Option<f64> {
     let n = marked.iter().filter(|&&m| m).count() as f64;
     let others = values.len() as f64 - n;
     let ranks = ranks(values);
     let sum: f64 = ranks.iter().zip(marked).filter(|(_, m)| **m).map(|(r, _)| r).sum();
-    1.0 - (sum - n * (n + 1.0) / 2.0) / (n * others).max(1.0)
+    (n * others > 0.0).then(|| 1.0 - (sum - n * (n + 1.0) / 2.0) / (n * others))
 }
 
 /// Spearman's rank correlation.
@@ -234,16 +247,21 @@ fn spearman(a: &[f64], b: &[f64]) -> f64 {
     sum(&a, &b) / (sum(&a, &a) * sum(&b, &b)).sqrt().max(f64::MIN_POSITIVE)
 }
 
-/// Share of marked entries in each fifth of the values, lowest first.
+/// Share of marked entries in each fifth of the values, lowest first. Where values tie, each
+/// counts with their mean: the order in the file must not decide.
 fn quintiles(values: &[f64], marked: &[bool]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
-    let n = order.len();
-    let share = |k: usize| {
-        let part = &order[n * k / 5..n * (k + 1) / 5];
-        part.iter().filter(|&&i| marked[i]).count() as f64 / part.len().max(1) as f64
-    };
-    (0..5).map(share).collect()
+    let tied = order.chunk_by(|&a, &b| values[a].total_cmp(&values[b]) == Ordering::Equal);
+    let shares: Vec<f64> = tied
+        .flat_map(|tied| {
+            let share = tied.iter().filter(|&&i| marked[i]).count() as f64 / tied.len() as f64;
+            std::iter::repeat_n(share, tied.len())
+        })
+        .collect();
+    let n = shares.len();
+    let fifth = |k: usize| &shares[n * k / 5..n * (k + 1) / 5];
+    (0..5).map(|k| fifth(k).iter().sum::<f64>() / fifth(k).len().max(1) as f64).collect()
 }
 
 #[cfg(test)]
@@ -258,8 +276,18 @@ mod tests {
     #[test]
     fn auc_counts_pairs() {
         let marked = [true, false, true, false];
-        assert_eq!(auc(&[1.0, 2.0, 3.0, 4.0], &marked), 0.75);
-        assert_eq!(auc(&[1.0; 4], &marked), 0.5);
+        assert_eq!(auc(&[1.0, 2.0, 3.0, 4.0], &marked), Some(0.75));
+        assert_eq!(auc(&[1.0; 4], &marked), Some(0.5));
+        assert_eq!(auc(&[1.0; 2], &[true; 2]), None);
+    }
+
+    #[test]
+    fn quintiles_share_ties() {
+        let values = [1.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0];
+        let marked: Vec<bool> = (0..10).map(|i| i == 0 || i == 9).collect();
+        assert_eq!(quintiles(&values, &marked), [0.5, 0.0, 0.0, 0.0, 0.5]);
+        let same = [1.0; 10];
+        assert_eq!(quintiles(&same, &marked), [0.2; 5]);
     }
 
     #[test]

@@ -1,19 +1,18 @@
 //! Labelled libraries: positions with an engine's score for every legal move.
 use std::{
     collections::HashMap,
-    fs::File,
-    io::{BufRead, BufReader, Read},
+    io::{BufRead as _, BufReader},
     path::Path,
 };
 
 use anyhow::Result;
 use kibitzer_core::{
     position::parse_fen,
-    shakmaty::{CastlingMode, Chess, Move, Position as _, Square, uci::UciMove},
+    shakmaty::{Chess, Move, Position as _, Square, uci::UciMove},
 };
 use serde::Deserialize;
 
-use crate::error::UserError;
+use crate::{error::UserError, network::uci, pgn};
 
 /// Score of a mate, in centipawns.
 const MATE: i32 = 10_000;
@@ -115,15 +114,8 @@ impl Score {
 /// [`UserError`] naming the file, the line and the mend: a line cut short, an illegal position
 /// or move, a legal move without a label.
 pub fn read(path: &Path) -> Result<Vec<LabelledPosition>> {
-    let file = File::open(path).map_err(|error| UserError::cannot_read(path, &error))?;
-    let reader: Box<dyn Read> = if path.extension().is_some_and(|e| e == "zst") {
-        let decoder = zstd::stream::read::Decoder::new(file);
-        Box::new(decoder.map_err(|error| UserError::cannot_read(path, &error))?)
-    } else {
-        Box::new(file)
-    };
     let mut positions = Vec::new();
-    for (number, line) in (1..).zip(BufReader::new(reader).lines()) {
+    for (number, line) in (1..).zip(BufReader::new(pgn::open(path)?).lines()) {
         let line = line.map_err(|error| UserError::cannot_read(path, &error))?;
         if line.trim().is_empty() {
             continue;
@@ -163,7 +155,7 @@ fn parse_line(text: &str) -> Result<LabelledPosition, Fault> {
     let labels = labels(&line)?;
     let mut moves = Vec::new();
     for mv in position.legal_moves() {
-        let uci = mv.to_uci(CastlingMode::Standard).to_string();
+        let uci = uci(mv);
         let Some(&(score, top)) = labels.get(uci.as_str()) else {
             let what = format!("the legal move {uci} has no label");
             return Err(Fault::new(what, "label every legal move, or delete the line"));
@@ -173,6 +165,10 @@ fn parse_line(text: &str) -> Result<LabelledPosition, Fault> {
     if moves.len() != labels.len() {
         let what = format!("{} labels for {} legal moves", labels.len(), moves.len());
         return Err(Fault::new(what, "label the legal moves only, or delete the line"));
+    }
+    if moves.is_empty() {
+        let what = "the game is over in this position";
+        return Err(Fault::new(what, "label positions with a legal move, or delete the line"));
     }
     moves.sort_by(|a, b| a.0.cmp(&b.0));
     let last_to = match line.last {
@@ -197,6 +193,10 @@ fn labels(line: &Line) -> Result<HashMap<&str, (i32, bool)>, Fault> {
             Fault::new(what, "write centipawns as -94, mates as \"m3\" or \"m-2\"")
         })
     };
+    if line.top.is_empty() {
+        let what = "no move has a deep label";
+        return Err(Fault::new(what, "give the engine's best moves in top, or delete the line"));
+    }
     let mut deep = HashMap::new();
     let mut ceiling = MATE;
     for (uci, score, _) in &line.top {
@@ -207,7 +207,11 @@ fn labels(line: &Line) -> Result<HashMap<&str, (i32, bool)>, Fault> {
     let mut labels = HashMap::new();
     for (uci, score) in &line.all {
         let shallow = read(uci, score)?.min(ceiling);
-        labels.insert(uci.as_str(), deep.remove(uci.as_str()).unwrap_or((shallow, false)));
+        let label = deep.remove(uci.as_str()).unwrap_or((shallow, false));
+        if labels.insert(uci.as_str(), label).is_some() {
+            let what = format!("the move {uci} has two labels");
+            return Err(Fault::new(what, "label the position again, or delete the line"));
+        }
     }
     match deep.keys().next() {
         None => Ok(labels),
@@ -215,5 +219,66 @@ fn labels(line: &Line) -> Result<HashMap<&str, (i32, bool)>, Fault> {
             let what = format!("the top move {uci} is missing from the list of all moves");
             Err(Fault::new(what, "label the position again, or delete the line"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A king and a pawn: e1 has five moves, the pawn two.
+    fn line(all: &str, top: &str) -> Result<LabelledPosition, Fault> {
+        parse_line(&format!(
+            r#"{{"opening": "x", "game": 0, "ply": 9, "fen": "4k3/8/8/8/8/8/P7/4K3 w - - 0 1",
+                "last": "e7e8", "all": [{all}], "top": [{top}]}}"#
+        ))
+    }
+
+    const ALL: &str = r#"["a2a3", 250], ["a2a4", "m3"], ["e1d1", -40], ["e1d2", 60],
+        ["e1e2", 500], ["e1f1", "m-2"], ["e1f2", -2000]"#;
+    const TOP: &str = r#"["a2a4", 210, []], ["a2a3", 90, []], ["e1d2", 40, []]"#;
+
+    #[test]
+    fn labels_are_deep_where_they_can_be_and_below_the_last_deep_elsewhere() {
+        let position = line(ALL, TOP).ok().unwrap();
+        let scores: Vec<i32> = position.moves.iter().map(|m| m.score).collect();
+        // a2a3, a2a4, e1d1, e1d2, e1e2, e1f1, e1f2.
+        assert_eq!(scores, [90, 210, -40, 40, 39, -10_000, -2_000]);
+        let top: Vec<bool> = position.moves.iter().map(|m| m.top).collect();
+        assert_eq!(top, [true, true, false, true, false, false, false]);
+        assert_eq!(position.last_to, Some(Square::E8));
+    }
+
+    #[test]
+    fn losses_are_capped_and_chances_follow_the_logistic_curve() {
+        let position = line(ALL, TOP).ok().unwrap();
+        let losses: Vec<i32> = (0..7).map(|i| position.loss(i)).collect();
+        assert_eq!(losses, [120, 0, 250, 170, 171, 1000, 1000]);
+        assert!((winning_chances(0) - 50.0).abs() < 1e-12);
+        // 100 / (1 + exp(-0.368208)) by hand.
+        assert!((winning_chances(100) - 59.102_6).abs() < 1e-3);
+        let drop = winning_chances(210) - winning_chances(90);
+        assert!((position.chance_loss(0) - drop).abs() < 1e-12);
+        assert!(position.is_critical(), "the best leads by 120");
+        let close = r#"["a2a4", 180, []], ["a2a3", 90, []], ["e1d2", 40, []]"#;
+        assert!(!line(ALL, close).ok().unwrap().is_critical(), "the best leads by 90");
+    }
+
+    #[test]
+    fn mates_count_as_ten_thousand() {
+        let mate = r#"["a2a4", "m5", []], ["a2a3", "m-7", []], ["e1d2", "m-1", []]"#;
+        let scores: Vec<i32> =
+            line(ALL, mate).ok().unwrap().moves.iter().map(|m| m.score).collect();
+        assert_eq!(scores, [-10_000, 10_000, -10_001, -10_000, -10_001, -10_001, -10_001]);
+    }
+
+    #[test]
+    fn what_a_line_lacks_is_told() {
+        let what = |all: &str, top: &str| line(all, top).err().unwrap().what;
+        assert_eq!(what(ALL, ""), "no move has a deep label");
+        let twice = format!(r#"{ALL}, ["a2a3", 1]"#);
+        assert_eq!(what(&twice, TOP), "the move a2a3 has two labels");
+        let top = r#"["a2a5", 3, []]"#;
+        assert_eq!(what(ALL, top), "the top move a2a5 is missing from the list of all moves");
     }
 }

@@ -155,5 +155,6 @@ fn the_judge_and_the_core_choose_alike() {
         let number = position.moves.iter().position(|m| m.mv == chosen).unwrap();
         assert!(judged.checked(&FITTED).contains(&number), "{:?}", position.position);
         assert_eq!(judged.entropy(FITTED.temperature), analysis.entropy);
+        assert_eq!(judged.is_flagged(&FITTED), analysis.critical);
     }
 }

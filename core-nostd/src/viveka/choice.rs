@@ -73,6 +73,12 @@ impl Weights {
         self.rows.iter().zip(values).map(|(row, &x)| row.2 * i32::from(x)).sum()
     }
 
+    /// Whether a position with `moves` legal moves and this entropy, in thousandths of a nat, is
+    /// flagged as critical. With a single move there is nothing to decide.
+    pub const fn is_critical(&self, moves: usize, entropy: i32) -> bool {
+        moves > 1 && entropy < self.critical_entropy
+    }
+
     /// What a drop takes off the score: `β·drop`, in points.
     pub fn penalty(&self, drop: Drop) -> i32 {
         self.check_percent * drop.points / 100
@@ -145,7 +151,7 @@ pub fn analyse(position: &Chess, last_to: Option<Square>, weights: &Weights) -> 
     }
     candidates.sort_unstable_by_key(|c| (-c.total, -c.score, order(c.mv)));
     let entropy = entropy(&scores, weights.temperature);
-    let critical = scores.len() > 1 && entropy < weights.critical_entropy;
+    let critical = weights.is_critical(scores.len(), entropy);
     Analysis { candidates, entropy, critical }
 }
 

@@ -5,7 +5,7 @@ use std::{
 };
 
 use anyhow::Result;
-use kibitzer_core::viveka::{TERMS, Weights};
+use kibitzer_core::viveka::{CANDIDATES, TERMS, Weights};
 
 use crate::{
     files,
@@ -66,10 +66,11 @@ impl Fit {
             .zip(&features)
             .filter(|(p, _)| split.fitted.binary_search(&p.opening).is_ok())
             .collect();
-        cross_validate(&rows, &split)?;
+        let cross_validated = cross_validate(&rows, &split)?;
         let weights = fit_all(&rows)?;
         // Saved first: a reader of standard output that goes away must not cost the fit.
         self.save(&weights, rows.len(), split)?;
+        cross_validated.print()?;
         print_weights(&weights)
     }
 
@@ -101,10 +102,19 @@ fn fit_all(rows: &[Row]) -> Result<Weights> {
     Ok(weights)
 }
 
+/// Figures of the cross-validation.
+struct CrossValidated {
+    positions: usize,
+    openings: usize,
+    /// Mean losses of random, score, score on eight candidates, and with the check.
+    losses: [f64; 4],
+    /// Share of positions with the best move among eight.
+    recall: f64,
+}
+
 /// Fits on four folds of openings and judges the fifth, five times.
-fn cross_validate(rows: &[Row], split: &Split) -> Result<()> {
-    let mut sums = [0.0; 4];
-    let mut recall = 0.0;
+fn cross_validate(rows: &[Row], split: &Split) -> Result<CrossValidated> {
+    let (mut losses_sum, mut recall) = ([0.0; 4], 0.0);
     let bar = progress::bar(FOLDS as u64, "folds");
     for fold in 0..FOLDS {
         let in_fold = |row: &&Row| openings::fold(&split.fitted, &row.0.opening) == fold;
@@ -112,25 +122,35 @@ fn cross_validate(rows: &[Row], split: &Split) -> Result<()> {
         let weights = fit_all(&train)?;
         let judged = judge::examine(&test, &weights, || ());
         let n = judged.len() as f64;
-        for (sum, loss) in sums.iter_mut().zip(losses(&judged, &weights)) {
+        for (sum, loss) in losses_sum.iter_mut().zip(losses(&judged, &weights)) {
             *sum += n * loss;
         }
-        let at_8 = judge::recall(&judged, |p, i| p.loss(i) == 0).into_iter().find(|r| r.0 == 8);
-        recall += n * at_8.map_or(0.0, |r| r.1);
+        recall += n * judge::recall_at(&judged, CANDIDATES, |p, i| p.loss(i) == 0);
         bar.inc(1);
     }
     bar.finish_and_clear();
     let n = rows.len() as f64;
-    let [random, score, at_8, checked] = sums.map(|sum| sum / n);
-    let mut out = io::stdout().lock();
-    writeln!(out, "{} positions of {} openings", rows.len(), split.fitted.len())?;
-    writeln!(out, "cross-validated mean loss, cp (share of random's):")?;
-    writeln!(out, "  random          {random:6.1}")?;
-    for (name, loss) in [("score", score), ("score@8", at_8), ("score@8+check", checked)] {
-        writeln!(out, "  {name:15} {loss:6.1} ({:.3})", loss / random)?;
+    Ok(CrossValidated {
+        positions: rows.len(),
+        openings: split.fitted.len(),
+        losses: losses_sum.map(|sum| sum / n),
+        recall: recall / n,
+    })
+}
+
+impl CrossValidated {
+    fn print(&self) -> Result<()> {
+        let [random, score, at_8, checked] = self.losses;
+        let mut out = io::stdout().lock();
+        writeln!(out, "{} positions of {} openings", self.positions, self.openings)?;
+        writeln!(out, "cross-validated mean loss, cp (share of random's):")?;
+        writeln!(out, "  random          {random:6.1}")?;
+        for (name, loss) in [("score", score), ("score@8", at_8), ("score@8+check", checked)] {
+            writeln!(out, "  {name:15} {loss:6.1} ({:.3})", loss / random)?;
+        }
+        writeln!(out, "scan: best move among {CANDIDATES} in {:.1} %", 100.0 * self.recall)?;
+        Ok(())
     }
-    writeln!(out, "scan: best move among 8 in {:.1} %", 100.0 * recall / n)?;
-    Ok(())
 }
 
 /// Mean loss of random, score, score on eight candidates, and with the check.

@@ -14,6 +14,7 @@ use crate::{
     error::UserError,
     fit::{
         features::{self, Features},
+        openings,
         weights::{self, WeightsFile},
     },
     judge::{self, EntropyReport, Judged, Outcome},
@@ -37,7 +38,8 @@ pub struct Judge {
     #[arg(long, value_name = "COMMAND")]
     engine: Vec<String>,
     /// The engines' search depth in plies.
-    #[arg(long, value_name = "PLIES", default_value_t = 1)]
+    #[arg(long, value_name = "PLIES", default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..))]
     depth: u32,
     /// Print one JSON object.
     #[arg(long)]
@@ -48,7 +50,11 @@ pub struct Judge {
 #[derive(Debug, Serialize)]
 struct Report {
     positions: usize,
-    openings: usize,
+    /// Openings of the positions.
+    openings: Vec<String>,
+    /// Those of them that the weights were fitted on; `None` for the built-in weights, whose
+    /// table does not say.
+    fitted_on: Option<Vec<String>>,
     random: Random,
     choices: Vec<Named>,
     scan: Scan,
@@ -91,17 +97,21 @@ impl Judge {
         if self.held_out {
             keep_held_out(&mut positions, file.as_ref())?;
         }
-        let report = self.report(&positions, &weights)?;
+        let report = self.report(&positions, &weights, file.as_ref())?;
         let mut out = io::stdout().lock();
         if self.json {
-            serde_json::to_writer(&mut out, &report)?;
-            writeln!(out)?;
-            return Ok(());
+            return Ok(writeln!(out, "{}", serde_json::to_string(&report)?)?);
         }
         Ok(report.print(&mut out)?)
     }
 
-    fn report(&self, positions: &[LabelledPosition], weights: &Weights) -> Result<Report> {
+    fn report(
+        &self,
+        positions: &[LabelledPosition],
+        weights: &Weights,
+        file: Option<&WeightsFile>,
+    ) -> Result<Report> {
+        let openings = openings::names(positions);
         let bar = progress::bar(positions.len() as u64, "positions");
         let features = features::compute(positions, || bar.inc(1));
         bar.finish_and_clear();
@@ -120,12 +130,15 @@ impl Judge {
         }
         Ok(Report {
             positions: judged.len(),
-            openings: crate::fit::openings::names(positions).len(),
+            fitted_on: file.map(|file| {
+                openings.iter().filter(|name| file.fitted.contains(name)).cloned().collect()
+            }),
+            openings,
             random: Random { mean_loss: judge::random_loss(&judged) },
             choices,
             scan: Scan {
-                recall_best: recall(&judged, |p, i| p.loss(i) == 0),
-                recall_top3: recall(&judged, |p, i| p.moves[i].top),
+                recall_best: judge::recall(&judged, |p, i| p.loss(i) == 0),
+                recall_top3: judge::recall(&judged, |p, i| p.moves[i].top),
             },
             entropy: judge::entropy_report(&judged, weights),
         })
@@ -152,13 +165,6 @@ fn named(name: &str, outcome: Outcome) -> Named {
     Named { name: name.to_string(), outcome }
 }
 
-fn recall(
-    judged: &[Judged],
-    wanted: impl Fn(&LabelledPosition, usize) -> bool,
-) -> BTreeMap<usize, f64> {
-    judge::recall(judged, wanted).into_iter().collect()
-}
-
 fn keep_held_out(positions: &mut Vec<LabelledPosition>, file: Option<&WeightsFile>) -> Result<()> {
     let held_out = file.map_or(&[][..], |f| &f.held_out);
     positions.retain(|p| held_out.contains(&p.opening));
@@ -173,7 +179,18 @@ fn keep_held_out(positions: &mut Vec<LabelledPosition>, file: Option<&WeightsFil
 impl Report {
     fn print(&self, out: &mut impl io::Write) -> io::Result<()> {
         let random = self.random.mean_loss;
-        writeln!(out, "{} positions of {} openings", self.positions, self.openings)?;
+        writeln!(out, "{} positions of {} openings", self.positions, self.openings.len())?;
+        match &self.fitted_on {
+            Some(seen) if seen.is_empty() => {
+                writeln!(out, "held out: {}", self.openings.join("; "))?;
+            }
+            Some(seen) => {
+                writeln!(out, "the weights were fitted on {} of these openings", seen.len())?
+            }
+            None => {
+                writeln!(out, "the built-in weights were fitted on fixtures/library.jsonl.zst")?
+            }
+        }
         writeln!(out, "random move: mean loss {random:.1} cp")?;
         writeln!(
             out,
@@ -206,10 +223,10 @@ impl Report {
             e.quintiles.iter().map(|q| format!("{:.1}%", 100.0 * q)).collect();
         writeln!(
             out,
-            "critical: {:.1}% of positions; entropy AUC {:.3}, Spearman {:.3}, by fifths {}; \
+            "critical: {:.1}% of positions; entropy AUC {}, Spearman {:.3}, by fifths {}; \
              flag right in {:.1}%, finds {:.1}%",
             100.0 * e.critical,
-            e.auc,
+            e.auc.map_or("undefined".into(), |auc| format!("{auc:.3}")),
             e.spearman,
             fifths.join(" "),
             100.0 * e.flag_precision,

@@ -33,7 +33,8 @@ pub fn fit_temperature(positions: &[Judged]) -> i32 {
 /// others at the weights' temperature: the greatest F1 of "critical below it".
 pub fn fit_critical(weights: &Weights, positions: &[Judged]) -> i32 {
     let mark = |p: &Judged| (p.entropy(weights.temperature), p.labelled.is_critical());
-    let mut marked: Vec<(i32, bool)> = positions.iter().map(mark).collect();
+    let mut marked: Vec<(i32, bool)> =
+        positions.iter().filter(|p| p.scores.len() > 1).map(mark).collect();
     marked.sort_unstable();
     let critical = marked.iter().filter(|m| m.1).count();
     let mut hits = 0;

@@ -30,7 +30,7 @@ pub struct Split {
 /// # Errors
 /// [`UserError`] if fewer than [`FOLDS`] openings would remain.
 pub fn split(names: &[String], count: usize, seed: u64) -> Result<Split> {
-    if names.len() < count + FOLDS {
+    if names.len() < count.saturating_add(FOLDS) {
         let what = format!("{} openings are too few to hold out {count}", names.len());
         let mend = format!("leave at least {FOLDS} openings to fit on");
         return Err(UserError::new(what, "--hold-out", mend).into());
