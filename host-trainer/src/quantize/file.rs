@@ -94,3 +94,42 @@ fn encode(value: &impl serde::Serialize) -> Vec<u8> {
     let bytes = postcard::to_slice(value, &mut buffer).expect("headers are shorter than 512 bytes");
     bytes.to_vec()
 }
+
+#[cfg(test)]
+mod tests {
+    use kibitzer_core::net::Model;
+
+    use super::*;
+
+    /// Numbers of every kind, small ones where a shift may stand.
+    fn contents(config: &Config) -> Vec<Values> {
+        let of = |section: Section| {
+            let numbers = (0..section.count as i32).map(|i| 1 + (i * 7919) % 1013);
+            match section.element {
+                Element::I8 => Values::I8(numbers.map(|n| n as i8).collect()),
+                Element::I16 => Values::I16(numbers.map(|n| (n * 31) as i16).collect()),
+                Element::I32 => Values::I32(numbers.collect()),
+            }
+        };
+        sections(config).map(of).collect()
+    }
+
+    #[test]
+    fn every_section_comes_back() {
+        let small = Config { width: 10, heads: 2, encoder_blocks: 1, ..Config::default() };
+        let config = Config { trunk: "AS".try_into().unwrap(), attention_bias: true, ..small };
+        let contents = contents(&config);
+        let file = write(&config, &contents);
+        assert_eq!(*Model::parse_as(&file, &config).unwrap().config(), config);
+        let (header, mut rest) = postcard::take_from_bytes::<Header>(&file[PREFIX..]).unwrap();
+        assert_eq!(header.sections as usize, contents.len());
+        for values in &contents {
+            let (entry, after) = postcard::take_from_bytes::<Entry>(rest).unwrap();
+            rest = after;
+            assert!((entry.offset as usize).is_multiple_of(ALIGNMENT));
+            let mut bytes = Vec::new();
+            values.write(&mut bytes);
+            assert_eq!(file[entry.offset as usize..][..entry.length as usize], bytes);
+        }
+    }
+}

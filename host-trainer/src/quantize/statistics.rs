@@ -68,6 +68,11 @@ impl Observed {
         self.samples.chunks_exact(self.peaks.len()).map(move |row| &row[columns.clone()])
     }
 
+    /// The layer and the signal.
+    pub const fn name(&self) -> (Layer, Signal) {
+        (self.layer, self.signal)
+    }
+
     /// Number of channels.
     pub const fn width(&self) -> usize {
         self.peaks.len()
@@ -109,6 +114,11 @@ impl Statistics {
     /// Whether every value was finite.
     pub fn is_finite(&self) -> bool {
         self.signals.iter().all(|signal| signal.finite)
+    }
+
+    /// Every signal seen.
+    pub fn signals(&self) -> &[Observed] {
+        &self.signals
     }
 
     /// What was seen of a signal.

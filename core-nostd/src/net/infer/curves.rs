@@ -36,7 +36,7 @@ impl<'a> Curves<'a> {
         Curves(tables)
     }
 
-    /// Twice-rounded-never interpolation: the table at `t`, which has `fraction` bits more than
+    /// Interpolation, exact: the table at `t`, which has `fraction` bits more than
     /// the table's index, in [`CURVE_FRACTION`] plus `fraction` bits; `None` past the end.
     fn interpolate(&self, curve: Curve, t: u32, fraction: u32) -> Option<i64> {
         let index = (t >> fraction) as usize;
@@ -85,5 +85,58 @@ impl<'a> Curves<'a> {
             });
         let magnitude = magnitude.clamp(0, i64::from(i16::MAX)) as i16;
         if x < 0 { -magnitude } else { magnitude }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::vec::Vec;
+
+    /// The function in double precision, for negative and positive arguments.
+    fn exact(curve: Curve, x: f64) -> f64 {
+        match curve {
+            Curve::Silu => x / (1.0 + (-x).exp()),
+            Curve::Gelu => x * 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2),
+            Curve::Softplus => x.max(0.0) + (-x.abs()).exp().ln_1p(),
+            Curve::Tanh => x.tanh(),
+        }
+    }
+
+    fn table(curve: Curve) -> Vec<[u8; 2]> {
+        let sign = if curve == Curve::Tanh { 1.0 } else { -1.0 };
+        let point = |i: usize| {
+            let x = sign * i as f64 / f64::from(points_per_unit(curve));
+            let scaled = exact(curve, x) * f64::from(1 << CURVE_FRACTION);
+            (scaled.round().min(f64::from(i16::MAX)) as i16).to_le_bytes()
+        };
+        (0..CURVE_POINTS).map(point).collect()
+    }
+
+    #[test]
+    fn functions_are_within_a_unit_of_f64() {
+        let tables = Curve::ALL.map(table);
+        let curves = Curves::new([0, 1, 2, 3].map(|i| Halves::new(&tables[i])));
+        let one = f64::from(1 << ACTIVATION_FRACTION);
+        for x in (-ACTIVATION_LIMIT..=ACTIVATION_LIMIT).step_by(13) {
+            for (curve, y) in [
+                (Curve::Silu, curves.silu(x)),
+                (Curve::Gelu, curves.gelu(x)),
+                (Curve::Softplus, curves.softplus(x)),
+            ] {
+                let exact = exact(curve, f64::from(x) / one) * one;
+                assert!((f64::from(y) - exact).abs() < 1.0, "{curve:?}({x}): {y} {exact}");
+            }
+        }
+        let one = f64::from(1 << TANH_FRACTION);
+        for x in (-(10 << TANH_FRACTION)..10 << TANH_FRACTION).step_by(101) {
+            let y = f64::from(curves.tanh(x));
+            let exact = (f64::from(x) / one).tanh() * f64::from(1 << VALUE_FRACTION);
+            assert!((y - exact).abs() < 2.0, "tanh({x}): {y} {exact}");
+        }
+        for x in [i32::MIN, -i32::MAX, i32::MAX] {
+            assert_eq!(i32::from(curves.tanh(x)), x.signum() * 32_767);
+        }
     }
 }

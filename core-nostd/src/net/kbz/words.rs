@@ -12,6 +12,10 @@ use crate::net::{
 pub struct Halves<'a>(&'a [[u8; 2]]);
 
 impl<'a> Halves<'a> {
+    pub const fn new(halves: &'a [[u8; 2]]) -> Halves<'a> {
+        Halves(halves)
+    }
+
     pub fn get(self, index: usize) -> i16 {
         i16::from_le_bytes(self.0[index])
     }
@@ -96,7 +100,7 @@ impl<'a> Reader<'a> {
     pub fn curves(&mut self) -> Result<[Halves<'a>; Curve::ALL.len()], ModelError> {
         let mut curves = [Halves(&[]); Curve::ALL.len()];
         for (curve, section) in curves.iter_mut().zip(super::curve_sections()) {
-            *curve = Halves(self.take(section)?.as_chunks().0);
+            *curve = Halves::new(self.take(section)?.as_chunks().0);
         }
         Ok(curves)
     }
@@ -128,7 +132,7 @@ impl<'a> LayerReader<'_, 'a> {
     }
 
     pub fn halves(&mut self, part: Part) -> Result<Halves<'a>, ModelError> {
-        Ok(Halves(self.take(part)?.as_chunks().0))
+        Ok(Halves::new(self.take(part)?.as_chunks().0))
     }
 
     pub fn words(&mut self, part: Part) -> Result<Words<'a>, ModelError> {
