@@ -65,6 +65,25 @@ pub fn push_record(
     Ok(played)
 }
 
+/// Batches of at most `size` records.
+///
+/// # Errors
+/// If a record is damaged.
+pub fn of_records(
+    records: &[&Record],
+    perspective: Perspective,
+    size: usize,
+) -> Result<Vec<Batch>, RecordError> {
+    let batch = |chunk: &[&Record]| {
+        let mut batch = with_capacity(chunk.len());
+        for record in chunk {
+            push_record(&mut batch, record, perspective)?;
+        }
+        Ok(batch)
+    };
+    records.chunks(size).map(batch).collect()
+}
+
 fn push_inputs(batch: &mut Batch, position: &Chess, perspective: Perspective) {
     let inputs = Inputs::new(position, perspective);
     batch.tokens.extend_from_slice(&inputs.tokens);

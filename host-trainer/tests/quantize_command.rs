@@ -50,13 +50,19 @@ fn model_files_are_evaluated_and_analysed() {
     let folder = folder_with_run();
     quantize(folder.path(), "a.kbz", &[]);
     let eval = |model: &str| -> Value {
-        let text = succeed(folder.path(), &["-q", "eval", model, "records", "--json"]);
+        let text =
+            succeed(folder.path(), &["-q", "eval", model, "records", "--device=cpu", "--json"]);
         serde_json::from_str(&text).unwrap()
     };
     let (float, integer) = (eval("run"), eval("a.kbz"));
     let entropy = |report: &Value| report["cross_entropy"].as_f64().unwrap();
     assert!((entropy(&float) - entropy(&integer)).abs() < 0.02, "{float} {integer}");
     assert_eq!(float["positions"], integer["positions"]);
+    let text =
+        succeed(folder.path(), &["-q", "eval", "run", "records", "--against", "a.kbz", "--json"]);
+    let compared: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(compared["parity"]["positions"], compared["positions"]);
+    assert_eq!(compared["top1"], float["top1"]);
     let fen = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
     let text = succeed(folder.path(), &["-q", "analyse", fen, "--model", "a.kbz", "--json"]);
     let answer: Value = serde_json::from_str(&text).unwrap();

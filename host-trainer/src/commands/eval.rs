@@ -124,10 +124,7 @@ impl Eval {
         let rate = 100.0 * material.pass_rate;
         writeln!(out, "material order       {rate:.1} % of {} pairs", material.pairs)?;
         if let Some(parity) = &output.parity {
-            writeln!(out, "top-1 agreement      {:.2} %", 100.0 * parity.top1_agreement)?;
-            writeln!(out, "policy divergence    {:.6} nats", parity.kl)?;
-            let (mean, p99) = (parity.value_abs_mean, parity.value_abs_p99);
-            writeln!(out, "value distance       {mean:.4} (one in a hundred above {p99:.4})")?;
+            write!(out, "{parity}")?;
         }
         Ok(())
     }

@@ -132,14 +132,9 @@ impl Quantize {
             serde_json::to_writer(&mut out, report).map_err(io::Error::from)?;
             return Ok(writeln!(out)?);
         }
-        let Parity { positions, top1_agreement, kl, value_abs_mean, value_abs_p99 } = report.parity;
         writeln!(out, "model file           {} bytes", report.bytes)?;
         writeln!(out, "scratch              {} bytes", report.scratch_bytes)?;
         writeln!(out, "calibrated on        {} positions", report.calibration)?;
-        writeln!(out, "compared on          {positions} others")?;
-        writeln!(out, "top-1 agreement      {:.2} %", 100.0 * top1_agreement)?;
-        writeln!(out, "policy divergence    {kl:.6} nats")?;
-        writeln!(out, "value distance       {value_abs_mean:.4} (mean)")?;
-        Ok(writeln!(out, "                     {value_abs_p99:.4} (one in a hundred above)")?)
+        Ok(write!(out, "{}", report.parity)?)
     }
 }

@@ -1,4 +1,6 @@
 //! How closely a quantized network follows the float network.
+use std::fmt;
+
 use anyhow::Result;
 use kibitzer_gpu::{Batch, Outputs};
 use serde::Serialize;
@@ -18,6 +20,16 @@ pub struct Parity {
     pub value_abs_mean: f64,
     /// The distance that one position in a hundred exceeds.
     pub value_abs_p99: f64,
+}
+
+impl fmt::Display for Parity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "compared on          {} positions", self.positions)?;
+        writeln!(f, "top-1 agreement      {:.2} %", 100.0 * self.top1_agreement)?;
+        writeln!(f, "policy divergence    {:.6} nats", self.kl)?;
+        writeln!(f, "value distance       {:.4} (mean)", self.value_abs_mean)?;
+        writeln!(f, "                     {:.4} (one in a hundred above)", self.value_abs_p99)
+    }
 }
 
 /// Compares `integer` with `float` on batches of positions that have legal moves; there must be

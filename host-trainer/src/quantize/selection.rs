@@ -82,14 +82,7 @@ impl Chooser {
             }
             looked_at *= 2;
         }
-        let batch = |chunk: &[&Record]| {
-            let mut batch = batches::with_capacity(chunk.len());
-            for record in chunk {
-                batches::push_record(&mut batch, record, self.perspective)?;
-            }
-            Ok(batch)
-        };
-        chosen.chunks(CHUNK).map(batch).collect()
+        batches::of_records(&chosen, self.perspective, CHUNK)
     }
 }
 
