@@ -27,7 +27,7 @@ pub fn command() -> Result<()> {
     let host = Host::build(true)?;
     let net = shell::root().join("fixtures/demo.kbz");
     match compare(&setup, &host, &net)? {
-        Some(report) => report.print(),
+        Some(report) => report.lines().iter().for_each(|line| println!("{line}")),
         None => {
             setup.print_missing();
             bail!("the firmware was not compared");
@@ -153,20 +153,26 @@ fn require_equal(board: &[u8], host: &[u8]) -> Result<()> {
 }
 
 impl Report {
-    /// Prints the figures, one a line.
-    pub fn print(&self) {
+    /// The figures, one a line.
+    pub fn lines(&self) -> Vec<String> {
         let all = &self.instructions;
         let mean = all.iter().sum::<u64>() / all.len().max(1) as u64;
         let max = all.iter().max().copied().unwrap_or(0);
-        println!("positions equal         {0} of {0} ({1} bytes)", self.positions, self.bytes);
-        println!("flash                   {} bytes", self.sizes.flash);
-        println!("RAM, static             {} bytes", self.sizes.ram);
-        println!("RAM, deepest stack      {} bytes", self.stack);
-        println!(
-            "instructions a position {:.1} million, at most {:.1}",
-            millions(mean),
-            millions(max)
-        );
+        vec![
+            format!(
+                "board and host   equal on {0} of {0} positions, {1} bytes",
+                self.positions, self.bytes
+            ),
+            format!(
+                "firmware         flash {}, static RAM {}, deepest stack {} bytes",
+                self.sizes.flash, self.sizes.ram, self.stack
+            ),
+            format!(
+                "instructions     {:.1} million a position, at most {:.1} million",
+                millions(mean),
+                millions(max)
+            ),
+        ]
     }
 }
 

@@ -1,5 +1,6 @@
 //! Developer commands, run as `cargo xtask …`.
 
+mod demo;
 mod elf;
 mod firmware;
 mod host;
@@ -24,6 +25,8 @@ struct Arguments {
 enum Command {
     /// Install what the other commands need, or say how
     Setup,
+    /// The whole road on fixtures/: fit, train, quantize, run the board's firmware, compare
+    Demo,
     /// Every check: format, lints, tests, the firmware against the host
     Test,
     /// Build the firmware, run it under QEMU and compare its answers with the host's
@@ -33,6 +36,7 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Setup => setup::command(),
+        Command::Demo => demo::command(),
         Command::Test => test::command(),
         Command::Firmware => firmware::command(),
     };
