@@ -2,7 +2,7 @@
 use kibitzer_core::net::{Model, scratch_bytes};
 
 /// Bytes of RAM for its inference; the demo's network needs less.
-pub const SCRATCH_BYTES: usize = 64 * 1024;
+pub const SCRATCH_BYTES: usize = 32 * 1024;
 
 /// A file at the alignment that its sections have.
 #[repr(C, align(16))]
