@@ -15,8 +15,9 @@ use crate::toolchain::{TARGET, Toolchain};
 /// SysTick runs at 25 MHz and QEMU's `-icount shift=0` at one instruction a nanosecond.
 const INSTRUCTIONS_A_TICK: u64 = 40;
 
-/// The emulator executes some hundred million instructions a second.
-const EMULATION_LIMIT: Duration = Duration::from_secs(600);
+/// The emulator executes some hundred million instructions a second, the positions take 50
+/// thousand million.
+const EMULATION_LIMIT: Duration = Duration::from_secs(900);
 
 /// Ends the conversation, as Ctrl-D does on a terminal.
 const END_OF_TRANSMISSION: u8 = 4;
