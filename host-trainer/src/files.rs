@@ -1,7 +1,7 @@
 //! Outputs that appear whole or not at all.
 use std::{
     fs::{self, File},
-    io::{BufWriter, Write as _},
+    io::{self, BufWriter, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -21,7 +21,10 @@ pub fn atomic_write<T>(
 ) -> Result<T> {
     let temporary = temporary_beside(path)?;
     let mut writer = BufWriter::with_capacity(1 << 20, temporary.as_file());
-    let value = write(&mut writer)?;
+    let value = write(&mut writer).map_err(|error| match error.downcast::<io::Error>() {
+        Ok(error) => UserError::cannot_write(path, &error).into(),
+        Err(error) => error,
+    })?;
     writer.flush().map_err(|error| UserError::cannot_write(path, &error))?;
     drop(writer);
     temporary.as_file().sync_all().with_context(|| format!("syncing {}", path.display()))?;
@@ -33,11 +36,16 @@ pub fn atomic_write<T>(
 /// Finds out before the work starts whether `path` can be written.
 ///
 /// # Errors
-/// [`UserError`] if its folder is missing or cannot be written, or if `path` is a folder.
+/// [`UserError`] if its folder is missing or cannot be written, or if `path` is something other
+/// than an ordinary file.
 pub fn require_writable(path: &Path) -> Result<()> {
     if path.is_dir() {
         let mend = "name a file in it";
         return Err(UserError::new("the output is a folder", path.display(), mend).into());
+    }
+    if path.exists() && !path.is_file() {
+        let mend = "name an ordinary file";
+        return Err(UserError::new("the output is a device or a pipe", path.display(), mend).into());
     }
     temporary_beside(path).map(drop)
 }

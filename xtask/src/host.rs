@@ -16,9 +16,13 @@ impl Host {
     /// Builds it, optimised in full or as the tests are.
     pub fn build(release: bool) -> Result<Self> {
         let mut build = shell::cargo();
-        build.args(["build", "--locked", "--package", "kibitzer-trainer", "--bin", "kibitzer"]);
         if release {
-            build.arg("--release");
+            let package = ["--package", "kibitzer-trainer", "--bin", "kibitzer"];
+            build.args(["build", "--locked", "--release"]).args(package);
+        } else {
+            // Built together with the tests: alone, its dependencies would have fewer features,
+            // and all of wgpu would be compiled twice.
+            build.args(["test", "--workspace", "--locked", "--no-run"]);
         }
         shell::run(&mut build)?;
         let profile = if release { "release" } else { "debug" };

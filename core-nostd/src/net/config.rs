@@ -4,6 +4,7 @@ use core::fmt;
 use heapless::String;
 use serde::{Deserialize, Serialize};
 
+use super::layers::layers;
 use crate::inputs::Perspective;
 
 /// How moves are scored.
@@ -96,6 +97,8 @@ pub enum ConfigError {
     OutOfRange(&'static str, u32, u32),
     /// The heads do not divide the width.
     HeadsDoNotDivide,
+    /// The network has more parameters than an offset can tell.
+    TooLarge,
     /// The trunk has a letter that is neither `A` nor `S`.
     UnknownTrunkBlock(char),
 }
@@ -109,6 +112,9 @@ impl fmt::Display for ConfigError {
             ConfigError::HeadsDoNotDivide => {
                 f.write_str("configuration field heads must divide width")
             }
+            ConfigError::TooLarge => f.write_str(
+                "the configuration has more parameters than 32 bits can count; make it smaller",
+            ),
             ConfigError::UnknownTrunkBlock(letter) => {
                 write!(f, "configuration field trunk holds '{letter}'; use A and S only")
             }
@@ -140,10 +146,16 @@ impl Config {
         if !self.width.is_multiple_of(self.heads) {
             return Err(ConfigError::HeadsDoNotDivide);
         }
-        match self.trunk.chars().find(|c| !matches!(c, 'A' | 'S')) {
-            Some(letter) => Err(ConfigError::UnknownTrunkBlock(letter)),
-            None => Ok(()),
+        if let Some(letter) = self.trunk.chars().find(|c| !matches!(c, 'A' | 'S')) {
+            return Err(ConfigError::UnknownTrunkBlock(letter));
         }
+        // Each tensor alone fits, by the ranges above; the offsets are sums of all of them.
+        let sizes = layers(self).flat_map(|layer| layer.parameters(self));
+        let total: u64 = sizes.map(|(_, shape)| shape.len() as u64).sum();
+        if total > u64::from(u32::MAX) {
+            return Err(ConfigError::TooLarge);
+        }
+        Ok(())
     }
 
     /// Inner width of a state space block.
@@ -157,5 +169,25 @@ impl Config {
             b'A' => TrunkBlock::Attention,
             _ => TrunkBlock::Ssm,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_fit_32_bits_or_the_configuration_is_refused() {
+        assert_eq!(Config::default().validate(), Ok(()));
+        let trunk = Config::default().trunk;
+        let huge = Config {
+            width: 4096,
+            heads: 1,
+            encoder_blocks: 5,
+            ffn_mult: 16,
+            trunk,
+            ..Config::default()
+        };
+        assert_eq!(huge.validate(), Err(ConfigError::TooLarge));
     }
 }
