@@ -6,8 +6,9 @@
 //! forward pass every intermediate result is still there to be read.
 //!
 //! Matrices are row-major and dense; a [`View`] is some adjacent columns of a buffer.
-mod build;
+mod builder;
 mod gradients;
+mod network;
 mod op;
 #[cfg(test)]
 mod tests;
@@ -17,7 +18,7 @@ use kibitzer_core::{
     net::{Config, ConfigError, Layer, Role, parameter_count},
 };
 
-pub use build::Builder;
+pub use builder::Builder;
 pub use op::{Matrix, NORM_EPSILON, Op, Over, Param, Pointwise};
 
 /// What the rows of a buffer stand for.
@@ -185,7 +186,7 @@ impl Program {
     /// If the configuration is out of range.
     pub fn new(config: &Config) -> Result<Program, ConfigError> {
         config.validate()?;
-        Ok(build::network(config, parameter_count(config)))
+        Ok(network::program(config, parameter_count(config)))
     }
 
     /// The buffer that holds a signal of a layer.

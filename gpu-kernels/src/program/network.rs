@@ -2,57 +2,11 @@
 use kibitzer_core::net::{Config, Layer, Place, PolicyHead, Role, Tensor, layers, tensors};
 
 use super::{
-    Buffer, BufferInfo, Matrix, Op, Over, Param, Pointwise, Product, Program, Rows, Signal, View,
-    gradients,
+    Buffer, Builder, Matrix, Op, Over, Param, Pointwise, Product, Program, Rows, Signal, View,
 };
 
-/// Collects buffers and operations; [`Builder::finish`] plans the gradients.
-#[derive(Debug)]
-pub struct Builder {
-    layer: Layer,
-    ops: Vec<Op>,
-    buffers: Vec<BufferInfo>,
-    products: Vec<Product>,
-}
-
-impl Default for Builder {
-    fn default() -> Builder {
-        Builder { layer: Layer::Embedding, ops: vec![], buffers: vec![], products: vec![] }
-    }
-}
-
-impl Builder {
-    /// A new buffer of the current layer.
-    pub fn buffer(&mut self, signal: Signal, rows: Rows, width: usize) -> Buffer {
-        self.buffers.push(BufferInfo { layer: self.layer, signal, rows, width, slot: None });
-        Buffer(self.buffers.len() - 1)
-    }
-
-    /// All columns of a buffer.
-    pub fn all(&self, buffer: Buffer) -> View {
-        self.columns(buffer, 0, self.buffers[buffer.index()].width)
-    }
-
-    /// Some columns of a buffer.
-    pub fn columns(&self, buffer: Buffer, column: usize, width: usize) -> View {
-        debug_assert!(column + width <= self.buffers[buffer.index()].width);
-        View { buffer, column, width, accumulate: false }
-    }
-
-    /// Appends an operation.
-    pub fn push(&mut self, op: Op) {
-        self.ops.push(op);
-    }
-
-    /// Plans the gradients and returns the program.
-    pub fn finish(self, parameters: usize) -> Program {
-        let Builder { ops, buffers, products, .. } = self;
-        gradients::plan(Program { ops, buffers, slots: vec![], products, parameters })
-    }
-}
-
 /// The program of a whole network.
-pub(super) fn network(config: &Config, parameters: usize) -> Program {
+pub(super) fn program(config: &Config, parameters: usize) -> Program {
     let mut network = Network::new(config);
     for layer in layers(config) {
         network.layer(layer);
