@@ -12,7 +12,15 @@ pub fn norm(gradient: &[f32], squares: &mut Vec<f64>) -> f32 {
     let blocks = gradient.par_chunks(BLOCK);
     let square = |block: &[f32]| {
         // Short stretches in f32, then f64: the sum of millions of squares keeps its digits.
-        block.chunks(1024).map(|part| f64::from(simd(|| dot(part, part)))).sum::<f64>()
+        block
+            .chunks(1024)
+            .map(|part| {
+                f64::from(simd(
+                    #[inline(always)]
+                    || dot(part, part),
+                ))
+            })
+            .sum::<f64>()
     };
     blocks.map(square).collect_into_vec(squares);
     squares.iter().sum::<f64>().sqrt() as f32
@@ -37,14 +45,17 @@ pub fn step(
         .zip(gradient.par_chunks(BLOCK))
         .zip(state.m.par_chunks_mut(BLOCK).zip(state.v.par_chunks_mut(BLOCK)))
         .for_each(|((parameters, gradient), (m, v))| {
-            simd(|| {
-                let moments = m.iter_mut().zip(v.iter_mut());
-                for ((p, &g), (m, v)) in parameters.iter_mut().zip(gradient).zip(moments) {
-                    let g = g * factor;
-                    *m = beta1 * *m + new1 * g;
-                    *v = beta2 * *v + new2 * g * g;
-                    *p = *p * keep - size * *m / (v.sqrt() * inverse_root + epsilon);
-                }
-            });
+            simd(
+                #[inline(always)]
+                || {
+                    let moments = m.iter_mut().zip(v.iter_mut());
+                    for ((p, &g), (m, v)) in parameters.iter_mut().zip(gradient).zip(moments) {
+                        let g = g * factor;
+                        *m = beta1 * *m + new1 * g;
+                        *v = beta2 * *v + new2 * g * g;
+                        *p = *p * keep - size * *m / (v.sqrt() * inverse_root + epsilon);
+                    }
+                },
+            );
         });
 }

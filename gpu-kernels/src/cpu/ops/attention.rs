@@ -64,7 +64,10 @@ impl<'a> Head<'a> {
         let keys = self.part(1).t();
         multiply(MatMut::new(out, t, t, t), Old::Drop, self.scale(), self.part(0), keys);
         if let Some(bias) = self.attention.bias {
-            simd(|| add(out, &bias[self.head * t * t..]));
+            simd(
+                #[inline(always)]
+                || add(out, &bias[self.head * t * t..]),
+            );
         }
     }
 
@@ -108,17 +111,20 @@ fn head_forward(head: Head<'_>, weights: &mut [f32], y: &mut [f32], log_sum: &mu
     let (t, heads) = (head.attention.group, head.attention.heads);
     let width = head.size() * heads;
     head.scores(weights);
-    simd(|| {
-        for (query, row) in weights.chunks_exact_mut(t).enumerate() {
-            let (seen, unseen) = row.split_at_mut(head.seen(query));
-            let most = max(seen);
-            seen.iter_mut().for_each(|s| *s = exp(*s - most));
-            let total = sum(seen);
-            seen.iter_mut().for_each(|s| *s /= total);
-            unseen.fill(0.0);
-            log_sum[query * heads + head.head] = most + total.ln();
-        }
-    });
+    simd(
+        #[inline(always)]
+        || {
+            for (query, row) in weights.chunks_exact_mut(t).enumerate() {
+                let (seen, unseen) = row.split_at_mut(head.seen(query));
+                let most = max(seen);
+                seen.iter_mut().for_each(|s| *s = exp(*s - most));
+                let total = sum(seen);
+                seen.iter_mut().for_each(|s| *s /= total);
+                unseen.fill(0.0);
+                log_sum[query * heads + head.head] = most + total.ln();
+            }
+        },
+    );
     let out = MatMut::new(&mut y[head.head * head.size()..], t, head.size(), width);
     multiply(out, Old::Drop, 1.0, Mat::new(weights, t, t, t), head.part(2));
 }
@@ -155,7 +161,10 @@ pub fn backward(
                 let head = Head { attention, qkv, first, head };
                 score_gradients(head, dy, log_sum, weights, dscores);
                 if let Some(dbias) = dbias.chunks_exact_mut(square).nth(head.head) {
-                    simd(|| add(dbias, dscores));
+                    simd(
+                        #[inline(always)]
+                        || add(dbias, dscores),
+                    );
                 }
                 let dqkv = Grad { data: &mut *data, stride, columns };
                 part_gradients(head, dy, weights, dscores, dqkv);
@@ -179,17 +188,20 @@ fn score_gradients(
     head.scores(weights);
     let dy = head.block(dy, head.size() * heads);
     multiply(MatMut::new(dscores, t, t, t), Old::Drop, 1.0, dy, head.part(2).t());
-    simd(|| {
-        let rows = weights.chunks_exact_mut(t).zip(dscores.chunks_exact_mut(t));
-        for (query, (weights, dscores)) in rows.enumerate() {
-            let seen = head.seen(query);
-            let log_sum = log_sum[query * heads + head.head];
-            weights[..seen].iter_mut().for_each(|w| *w = exp(*w - log_sum));
-            weights[seen..].fill(0.0);
-            let mean = dot(weights, dscores);
-            dscores.iter_mut().zip(&*weights).for_each(|(d, w)| *d = w * (*d - mean));
-        }
-    });
+    simd(
+        #[inline(always)]
+        || {
+            let rows = weights.chunks_exact_mut(t).zip(dscores.chunks_exact_mut(t));
+            for (query, (weights, dscores)) in rows.enumerate() {
+                let seen = head.seen(query);
+                let log_sum = log_sum[query * heads + head.head];
+                weights[..seen].iter_mut().for_each(|w| *w = exp(*w - log_sum));
+                weights[seen..].fill(0.0);
+                let mean = dot(weights, dscores);
+                dscores.iter_mut().zip(&*weights).for_each(|(d, w)| *d = w * (*d - mean));
+            }
+        },
+    );
 }
 
 /// The gradients of queries, keys and values; `dqkv` begins with the group.

@@ -44,12 +44,15 @@ pub fn forward(conv: Conv<'_>, x: In<'_>, y: &mut [f32]) {
     let width = x.width;
     let rows = piece(x.rows(), (conv.taps + 4) * width);
     y.par_chunks_mut(rows * width).enumerate().for_each(|(p, y)| {
-        simd(|| {
-            for (i, y) in y.chunks_exact_mut(width).enumerate() {
-                conv.sums(x, p * rows + i, y);
-                y.iter_mut().for_each(|y| *y = silu(*y));
-            }
-        });
+        simd(
+            #[inline(always)]
+            || {
+                for (i, y) in y.chunks_exact_mut(width).enumerate() {
+                    conv.sums(x, p * rows + i, y);
+                    y.iter_mut().for_each(|y| *y = silu(*y));
+                }
+            },
+        );
     });
 }
 
@@ -74,24 +77,27 @@ pub fn backward(
         let (dweight, sums) = sums.split_at_mut(taps * width);
         let (dbias, da) = sums.split_at_mut(width);
         let first = p * share * length;
-        simd(|| {
-            dx.clear();
-            for row in first..first + dx.rows() {
-                conv.sums(x, row, da);
-                for ((da, &dy), db) in da.iter_mut().zip(&dy[row * width..]).zip(&mut *dbias) {
-                    *da = dy * silu_slope(*da).1;
-                    *db += *da;
-                }
-                for (k, other) in conv.reach(row) {
-                    let dx = dx.row(other - first);
-                    let x = x.row(other);
-                    for (i, (dx, &da)) in dx.iter_mut().zip(&*da).enumerate() {
-                        *dx += conv.weight[i * taps + k] * da;
-                        dweight[i * taps + k] += da * x[i];
+        simd(
+            #[inline(always)]
+            || {
+                dx.clear();
+                for row in first..first + dx.rows() {
+                    conv.sums(x, row, da);
+                    for ((da, &dy), db) in da.iter_mut().zip(&dy[row * width..]).zip(&mut *dbias) {
+                        *da = dy * silu_slope(*da).1;
+                        *db += *da;
+                    }
+                    for (k, other) in conv.reach(row) {
+                        let dx = dx.row(other - first);
+                        let x = x.row(other);
+                        for (i, (dx, &da)) in dx.iter_mut().zip(&*da).enumerate() {
+                            *dx += conv.weight[i * taps + k] * da;
+                            dweight[i * taps + k] += da * x[i];
+                        }
                     }
                 }
-            }
-        });
+            },
+        );
     });
     add_partials(dweight, scratch, partial, 0);
     add_partials(dbias, scratch, partial, taps * width);

@@ -24,17 +24,20 @@ pub fn forward(chunk: &Chunk<'_>, tables: Tables<&[f32]>, y: &mut [f32]) {
     y.par_chunks_mut(SQUARES * width).enumerate().for_each(|(n, y)| {
         let (tokens, scalars) = (chunk.tokens(n), chunk.aux(n));
         let (first, rest) = y.split_at_mut(width);
-        simd(|| {
-            // The scalars' share, once in the first row, from where the others take it.
-            for (y, aux) in first.iter_mut().zip(tables.aux.chunks_exact(AUX)) {
-                *y = aux.iter().zip(scalars).map(|(a, s)| a * s).sum();
-            }
-            for (s, y) in rest.chunks_exact_mut(width).enumerate() {
-                y.copy_from_slice(first);
-                add_embeddings(&tables, tokens, s + 1, width, y);
-            }
-            add_embeddings(&tables, tokens, 0, width, first);
-        });
+        simd(
+            #[inline(always)]
+            || {
+                // The scalars' share, once in the first row, from where the others take it.
+                for (y, aux) in first.iter_mut().zip(tables.aux.chunks_exact(AUX)) {
+                    *y = aux.iter().zip(scalars).map(|(a, s)| a * s).sum();
+                }
+                for (s, y) in rest.chunks_exact_mut(width).enumerate() {
+                    y.copy_from_slice(first);
+                    add_embeddings(&tables, tokens, s + 1, width, y);
+                }
+                add_embeddings(&tables, tokens, 0, width, first);
+            },
+        );
     });
 }
 
@@ -63,20 +66,24 @@ pub fn backward(
         let (dpiece, sums) = sums.split_at_mut(pieces);
         let (dsquare, sums) = sums.split_at_mut(squares);
         let (daux, total) = sums.split_at_mut(AUX * width);
-        simd(|| {
-            for (i, dy) in dy.chunks_exact(SQUARES * width).enumerate() {
-                let n = p * share + i;
-                total.fill(0.0);
-                for ((s, dy), &token) in dy.chunks_exact(width).enumerate().zip(chunk.tokens(n)) {
-                    add(&mut dpiece[usize::from(token) * width..][..width], dy);
-                    add(&mut dsquare[s * width..][..width], dy);
-                    add(total, dy);
+        simd(
+            #[inline(always)]
+            || {
+                for (i, dy) in dy.chunks_exact(SQUARES * width).enumerate() {
+                    let n = p * share + i;
+                    total.fill(0.0);
+                    for ((s, dy), &token) in dy.chunks_exact(width).enumerate().zip(chunk.tokens(n))
+                    {
+                        add(&mut dpiece[usize::from(token) * width..][..width], dy);
+                        add(&mut dsquare[s * width..][..width], dy);
+                        add(total, dy);
+                    }
+                    for (daux, &scalar) in daux.chunks_exact_mut(width).zip(chunk.aux(n)) {
+                        add_scaled(daux, scalar, total);
+                    }
                 }
-                for (daux, &scalar) in daux.chunks_exact_mut(width).zip(chunk.aux(n)) {
-                    add_scaled(daux, scalar, total);
-                }
-            }
-        });
+            },
+        );
     });
     add_partials(gradients.piece, scratch, partial, 0);
     add_partials(gradients.square, scratch, partial, pieces);

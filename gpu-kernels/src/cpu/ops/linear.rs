@@ -70,7 +70,10 @@ pub fn backward_bias(dy: &[f32], dbias: &mut [f32], scratch: &mut Vec<f32>) {
     scratch.resize(dy.len().div_ceil(rows * outputs) * outputs, 0.0);
     let pieces = dy.par_chunks(rows * outputs).zip(scratch.par_chunks_mut(outputs));
     pieces.for_each(|(dy, sum)| {
-        simd(|| dy.chunks_exact(outputs).for_each(|dy| add(sum, dy)));
+        simd(
+            #[inline(always)]
+            || dy.chunks_exact(outputs).for_each(|dy| add(sum, dy)),
+        );
     });
     add_partials(dbias, scratch, outputs, 0);
 }

@@ -19,15 +19,18 @@ pub fn forward(x: In<'_>, weight: &[f32], y: &mut [f32]) {
     let width = x.width;
     let rows = piece(x.rows(), width);
     y.par_chunks_mut(rows * width).enumerate().for_each(|(p, y)| {
-        simd(|| {
-            for (i, y) in y.chunks_exact_mut(width).enumerate() {
-                let x = x.row(p * rows + i);
-                let r = inverse_rms(x);
-                for ((y, &x), &w) in y.iter_mut().zip(x).zip(weight) {
-                    *y = x * r * w;
+        simd(
+            #[inline(always)]
+            || {
+                for (i, y) in y.chunks_exact_mut(width).enumerate() {
+                    let x = x.row(p * rows + i);
+                    let r = inverse_rms(x);
+                    for ((y, &x), &w) in y.iter_mut().zip(x).zip(weight) {
+                        *y = x * r * w;
+                    }
                 }
-            }
-        });
+            },
+        );
     });
 }
 
@@ -46,13 +49,16 @@ pub fn backward(
     scratch.resize(x.rows().div_ceil(rows) * width, 0.0);
     let pieces = data.par_chunks_mut(rows * stride).zip(scratch.par_chunks_mut(width));
     pieces.enumerate().for_each(|(p, (dx, dweight))| {
-        simd(|| {
-            for (i, dx) in dx.chunks_exact_mut(stride).enumerate() {
-                let row = p * rows + i;
-                let dy = &dy[row * width..][..width];
-                row_backward(x.row(row), weight, dy, columns.of(dx), dweight);
-            }
-        });
+        simd(
+            #[inline(always)]
+            || {
+                for (i, dx) in dx.chunks_exact_mut(stride).enumerate() {
+                    let row = p * rows + i;
+                    let dy = &dy[row * width..][..width];
+                    row_backward(x.row(row), weight, dy, columns.of(dx), dweight);
+                }
+            },
+        );
     });
     add_partials(dweight, scratch, width, 0);
 }

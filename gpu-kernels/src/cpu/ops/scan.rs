@@ -78,21 +78,24 @@ pub fn forward(scan: Scan<'_>, y: &mut [f32], scratch: &mut Vec<f32>) {
     let pieces = y.par_chunks_mut(share * length * width).zip(scratch.par_chunks_mut(2 * states));
     pieces.enumerate().for_each(|(p, (y, h))| {
         let (mut before, mut after) = h.split_at_mut(states);
-        simd(|| {
-            for (j, y) in y.chunks_exact_mut(length * width).enumerate() {
-                let first = (p * share + j) * length;
-                for i in 0..width {
-                    for t in 0..length {
-                        scan.advance(first + t, i, t == 0, before, after);
-                        let (_, c) = scan.b_and_c(first + t);
-                        let u = scan.u.row(first + t)[i];
-                        let g = dot(after, c) + scan.skip[i] * u;
-                        y[t * width + i] = g * silu(scan.z.row(first + t)[i]);
-                        std::mem::swap(&mut before, &mut after);
+        simd(
+            #[inline(always)]
+            || {
+                for (j, y) in y.chunks_exact_mut(length * width).enumerate() {
+                    let first = (p * share + j) * length;
+                    for i in 0..width {
+                        for t in 0..length {
+                            scan.advance(first + t, i, t == 0, before, after);
+                            let (_, c) = scan.b_and_c(first + t);
+                            let u = scan.u.row(first + t)[i];
+                            let g = dot(after, c) + scan.skip[i] * u;
+                            y[t * width + i] = g * silu(scan.z.row(first + t)[i]);
+                            std::mem::swap(&mut before, &mut after);
+                        }
                     }
                 }
-            }
-        });
+            },
+        );
     });
 }
 
@@ -114,7 +117,10 @@ pub fn backward(scan: Scan<'_>, dy: &[f32], gradients: Gradients<'_>, scratch: &
             let (skip, sums) = sums.split_at_mut(width);
             let (history, dh) = sums.split_at_mut(length * states);
             let mut piece = Piece { u, step, bc, z, decay_log, skip, history, dh };
-            simd(|| piece.backward(&scan, &dy[p * rows * width..], p * rows));
+            simd(
+                #[inline(always)]
+                || piece.backward(&scan, &dy[p * rows * width..], p * rows),
+            );
         },
     );
     add_partials(decay_log, scratch, partial, 0);
