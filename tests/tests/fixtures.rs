@@ -2,6 +2,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use kibitzer_core::net::{Model, scratch_bytes};
 use kibitzer_core::shakmaty::fen::Fen;
 use kibitzer_core::shakmaty::{CastlingMode, Chess, Color, EnPassantMode, Position};
 use kibitzer_tests::{fixture, root};
@@ -43,4 +44,13 @@ fn every_file_has_its_origin_in_the_readme() {
         let name = entry.expect("readable").file_name().into_string().expect("UTF-8");
         assert!(name == "README.md" || readme.contains(&format!("`{name}`")), "{name}");
     }
+}
+
+#[test]
+fn the_boards_network_fits_its_class() {
+    let bytes = fs::read(fixture("demo.kbz")).expect("committed");
+    assert!(bytes.len() <= 512 * 1024, "{} bytes", bytes.len());
+    let net = Model::parse(&bytes).expect("a network");
+    // What the firmware sets aside; the rest of 96 KiB is for its stack.
+    assert!(scratch_bytes(net.config()) <= 32 * 1024);
 }

@@ -20,8 +20,8 @@ const ON_CPU: [&str; 2] = ["--device", "cpu"];
 /// Steps of the optimizer: a few minutes on two cores.
 const TRAINING_STEPS: &str = "1000";
 
-/// Black has just left a knight hanging; a pawn takes en passant elsewhere.
-const POSITION: &str = "r1bqkbnr/ppp2ppp/2n5/3pp3/4P3/2N2N2/PPPP1PPP/R1BQKB1R w KQkq d6 0 4";
+/// An open game at the fourth move: a pawn to take, pieces to bring out.
+const POSITION: &str = "r1bqkbnr/ppp2ppp/2n5/3pp3/4P3/2N2N2/PPPP1PPP/R1BQKB1R w KQkq - 0 4";
 
 /// Runs the road, one step after the other, and sums up.
 pub fn command() -> Result<()> {

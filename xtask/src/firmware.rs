@@ -19,6 +19,10 @@ const INSTRUCTIONS_A_TICK: u64 = 40;
 /// thousand million.
 const EMULATION_LIMIT: Duration = Duration::from_secs(900);
 
+/// RAM for data and stack that boards of this class spare for the evaluator, in bytes. Flash has
+/// no limit here: what exceeds the memory map does not link.
+const RAM_BUDGET: u64 = 96 * 1024;
+
 /// Ends the conversation, as Ctrl-D does on a terminal.
 const END_OF_TRANSMISSION: u8 = 4;
 
@@ -63,6 +67,8 @@ pub fn compare(setup: &Setup, host: &Host, net: &Path) -> Result<Option<Report>>
     require_equal(&board.answers, &host)?;
     ensure!(board.ticks.len() == count, "{} of {count} positions timed", board.ticks.len());
     let instructions = board.ticks.iter().map(|ticks| ticks * INSTRUCTIONS_A_TICK).collect();
+    let ram = sizes.ram + board.stack;
+    ensure!(ram <= RAM_BUDGET, "the firmware uses {ram} bytes of RAM, {RAM_BUDGET} are allowed");
     let bytes = board.answers.len();
     Ok(Some(Report { positions: count, bytes, sizes, stack: board.stack, instructions }))
 }
