@@ -60,16 +60,31 @@ impl Device {
             Device::Gpu => Some(Choice::Gpu),
             Device::Software => Some(Choice::Software),
         };
-        let adapter = match choice {
-            Some(choice) => self.adapter(choice)?,
+        let gpu = match choice.map(|choice| self.open_gpu(choice, model, positions)) {
+            // A GPU that is there but does not work is no reason not to compute.
+            Some(Err(error)) if self == Device::Auto => {
+                tracing::warn!("{error}");
+                None
+            }
+            Some(opened) => opened?,
             None => None,
         };
-        if let Some(adapter) = adapter {
-            tracing::info!("computing on {}", adapter.description().name);
-            return Ok(Box::new(Gpu::new(adapter, &model.config, 0, positions)?));
+        if let Some(gpu) = gpu {
+            return Ok(gpu);
         }
         tracing::info!("computing on the processor");
         Ok(Box::new(Cpu::new(&model.config, 0, positions.min(CPU_CHUNK))?))
+    }
+
+    fn open_gpu(
+        self,
+        choice: Choice,
+        model: &Model,
+        positions: usize,
+    ) -> Result<Option<Box<dyn Backend>>> {
+        let Some(adapter) = self.adapter(choice)? else { return Ok(None) };
+        tracing::info!("computing on {}", adapter.description().name);
+        Ok(Some(Box::new(Gpu::new(adapter, &model.config, 0, positions)?)))
     }
 
     fn adapter(self, choice: Choice) -> Result<Option<gpu::Device>, UserError> {

@@ -158,3 +158,21 @@ fn the_judge_and_the_core_choose_alike() {
         assert_eq!(judged.is_flagged(&FITTED), analysis.critical);
     }
 }
+
+#[test]
+fn the_last_move_tells_a_recapture() {
+    let folder = tempfile::tempdir().unwrap();
+    let fen = "r1bqkbnr/pppp1ppp/2N5/4p3/4P3/8/PPPP1PPP/RNBQKB1R b KQkq - 0 3";
+    let recapture = |arguments: &[&str]| {
+        let all = [&["analyse", fen, "--json"], arguments].concat();
+        let report: Value = serde_json::from_str(&succeed(folder.path(), &all)).unwrap();
+        let candidates = report["candidates"].as_array().unwrap();
+        candidates.iter().filter(|c| c["terms"]["recapture"].as_i64().unwrap_or(0) > 0).count()
+    };
+    assert_eq!(recapture(&[]), 0);
+    assert_eq!(recapture(&["--last", "f3c6"]), 2, "d7c6 and b7c6");
+    assert_eq!(
+        mistake(folder.path(), &["analyse", fen, "--last", "Nxc6"]),
+        "Nxc6 is not a UCI move, --last: write the opponent's last move as in e7e5"
+    );
+}

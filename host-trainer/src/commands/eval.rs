@@ -95,6 +95,10 @@ impl Eval {
 
     fn choose<'a>(&self, records: &'a Records) -> Result<Vec<&'a Record>> {
         let share = self.held_out.map(|share| share.unwrap_or(DEFAULT_SHARE));
+        if share.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
+            let what = "the share is not between 0 and 1";
+            return Err(UserError::new(what, "--held-out", "give a share as in 0.05").into());
+        }
         let wanted = |record: &&Record| share.is_none_or(|share| record.is_held_out(share));
         let all: Vec<&Record> = records.iter().filter(wanted).collect();
         let limit = self.limit.unwrap_or(all.len());

@@ -38,7 +38,8 @@ impl Tally {
         let higher = logits.iter().filter(|&&x| x > own).count() as f64;
         let equal = logits.iter().filter(|&&x| x == own).count() as f64;
         // The chance to be among the first k if ties are broken at random.
-        let among = |k: f64| ((k - higher) / equal).clamp(0.0, 1.0);
+        // A logit that is no number is not even equal to itself, and finds nothing.
+        let among = |k: f64| if equal > 0.0 { ((k - higher) / equal).clamp(0.0, 1.0) } else { 0.0 };
         self.moves.positions += 1;
         self.moves.top1 += among(1.0);
         self.moves.top5 += among(5.0);

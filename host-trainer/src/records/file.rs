@@ -98,8 +98,11 @@ impl<W: Write + Seek> Writer<W> {
         self.output.write_all(bytemuck::cast_slice(records))?;
         self.records += records.len() as u64;
         self.games += 1;
-        let hash = records.first().map_or(0, |r| r.game_hash);
-        self.fingerprint = (self.fingerprint ^ hash).wrapping_mul(0x0000_0100_0000_01b3);
+        // FNV-1a by words: results and clocks count too, not only the moves.
+        for word in bytemuck::cast_slice::<Record, u8>(records).chunks_exact(8) {
+            let word = word.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
+            self.fingerprint = (self.fingerprint ^ word).wrapping_mul(0x0000_0100_0000_01b3);
+        }
         Ok(())
     }
 

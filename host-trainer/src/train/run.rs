@@ -102,6 +102,9 @@ impl Run {
                 return Ok(Outcome::Stopped);
             }
         }
+        if self.state.step < settings.steps {
+            anyhow::bail!("the loader stopped at step {}", self.state.step);
+        }
         Ok(Outcome::Finished(report))
     }
 

@@ -17,7 +17,7 @@ use crate::error::UserError;
 pub fn answer(
     weights: &Weights,
     model: Option<&Path>,
-    fens: impl Iterator<Item = Result<(String, String)>>,
+    fens: impl Iterator<Item = Result<(String, Vec<u8>)>>,
     out: &mut impl Write,
 ) -> Result<()> {
     let bytes = model.map(|path| read(path).map(|bytes| (path, bytes))).transpose()?;

@@ -10,7 +10,7 @@ use std::{
 use anyhow::Result;
 use kibitzer_core::{
     position::parse_fen,
-    shakmaty::Chess,
+    shakmaty::{Chess, Square, uci::UciMove},
     viveka::{self, FITTED, Weights},
 };
 use report::Report;
@@ -22,6 +22,9 @@ use crate::{device::Device, error::UserError, fit::weights, network::Network};
 pub struct Analyse {
     /// The position; without it, each line of standard input is one.
     fen: Option<String>,
+    /// The opponent's last move in UCI; some terms ask what it was.
+    #[arg(long, value_name = "UCI", requires = "fen", conflicts_with = "board")]
+    last: Option<String>,
     /// A network: a .kbz, a model.safetensors, a checkpoint or a run's folder.
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
@@ -63,10 +66,11 @@ impl Analyse {
             Some(path) => Some(Network::open(path, self.device, 1)?),
             None => None,
         };
+        let last_to = self.last_to()?;
         for fen in self.fens() {
             let (place, fen) = fen?;
-            let position = read(&fen, &place)?;
-            let analysis = viveka::analyse(&position, None, weights);
+            let position = read(&String::from_utf8_lossy(&fen), &place)?;
+            let analysis = viveka::analyse(&position, last_to, weights);
             let net = network.as_mut().map(|network| network.answer(&position)).transpose()?;
             let report = Report::new(&analysis, weights, net);
             if self.json {
@@ -81,17 +85,28 @@ impl Analyse {
     }
 
     /// The given FEN, or the lines of standard input; each with where it stands.
-    fn fens(&self) -> Box<dyn Iterator<Item = Result<(String, String)>> + '_> {
+    fn fens(&self) -> Box<dyn Iterator<Item = Result<(String, Vec<u8>)>> + '_> {
         if let Some(fen) = &self.fen {
-            return Box::new([Ok(("the FEN".to_owned(), fen.clone()))].into_iter());
+            return Box::new([Ok(("the FEN".to_owned(), fen.clone().into_bytes()))].into_iter());
         }
-        Box::new(io::stdin().lock().lines().enumerate().map(|(number, line)| {
+        // Bytes, not text: the board answers any line, and so must its image on the host.
+        Box::new(io::stdin().lock().split(b'\n').enumerate().map(|(number, line)| {
             let place = format!("standard input line {}", number + 1);
             match line {
                 Ok(line) => Ok((place, line)),
                 Err(error) => Err(UserError::new(error, place, "give lines of text").into()),
             }
         }))
+    }
+
+    /// Where the last move arrived, if one is given.
+    fn last_to(&self) -> Result<Option<Square>> {
+        let Some(last) = &self.last else { return Ok(None) };
+        let square = last.parse::<UciMove>().ok().and_then(UciMove::to);
+        Ok(Some(square.ok_or_else(|| {
+            let what = format!("{last} is not a UCI move");
+            UserError::new(what, "--last", "write the opponent's last move as in e7e5")
+        })?))
     }
 }
 

@@ -144,12 +144,12 @@ impl Bc {
 
     /// The newest checkpoint, if architecture, settings and records are still the same.
     fn resumed(&self, records: &RecordFile) -> Result<Checkpoint> {
-        let place = self.output.display();
-        files::require_folder(&self.output)?;
-        let Some(folder) = checkpoint::newest(&self.output)? else {
-            let mend = "start the run without --resume";
+        let newest = if self.output.is_dir() { checkpoint::newest(&self.output)? } else { None };
+        let Some(folder) = newest else {
+            let (place, mend) = (self.output.display(), "start the run without --resume");
             return Err(UserError::new("no checkpoint to resume from", place, mend).into());
         };
+        files::require_folder(&self.output)?;
         let mut start = Checkpoint::load(&folder)?;
         if let Some(config) = self.architecture()?.0.filter(|c| *c != start.state.config) {
             return Err(start.state.foreign(&folder, &config).into());
@@ -165,6 +165,12 @@ impl Bc {
             let what = "other records than the run has learned from";
             let mend = "name the run's own records or choose another folder";
             return Err(UserError::new(what, self.records.display(), mend).into());
+        }
+        if settings.steps < start.state.step {
+            let done = start.state.step;
+            let what = format!("{} steps where {done} are done", settings.steps);
+            let mend = "ask for more steps, or take the run as it is";
+            return Err(UserError::new(what, "--steps", mend).into());
         }
         start.state.settings = settings;
         Ok(start)
