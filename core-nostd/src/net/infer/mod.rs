@@ -33,7 +33,6 @@ pub use softmax::{ATTENTION_FRACTION, PROBABILITY_ONE};
 pub(crate) use step::Step;
 
 use curves::Curves;
-use output::MOST_MOVES;
 use scratch::{Arena, TILE};
 use shakmaty::Chess;
 
@@ -44,7 +43,7 @@ use super::{
 };
 use crate::{
     inputs::{Inputs, SQUARES},
-    moves::MoveIndex,
+    moves::{MAX_LEGAL, MoveIndex},
 };
 
 /// What the streams and the answer look like after a layer.
@@ -65,7 +64,7 @@ impl Model<'_> {
         let perspective = self.config().perspective;
         let mut answer = Evaluation::new(position, perspective);
         let inputs = Inputs::new(position, perspective);
-        let mut logits = [0; MOST_MOVES];
+        let mut logits = [0; MAX_LEGAL];
         let value = self.score(&inputs, &answer.indices(), &mut logits, scratch)?;
         answer.fill(&logits, value);
         Ok(answer)

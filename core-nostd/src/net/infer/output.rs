@@ -8,13 +8,11 @@ use super::{
 };
 use crate::{
     inputs::{Frame, Perspective},
-    moves::MoveIndex,
+    moves::{MAX_LEGAL, MoveIndex},
 };
 
 /// Fraction bits of a logit.
 pub const LOGIT_FRACTION: u32 = 16;
-/// Room for as many moves as the move generator has.
-pub(super) const MOST_MOVES: usize = 256;
 
 /// A legal move and what the network says of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +30,7 @@ pub struct ScoredMove {
 /// A position's legal moves and value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evaluation {
-    moves: Vec<ScoredMove, MOST_MOVES>,
+    moves: Vec<ScoredMove, MAX_LEGAL>,
     value: i16,
 }
 
@@ -45,11 +43,11 @@ impl Evaluation {
             ScoredMove { mv, index, logit: 0, probability: 0 }
         };
         let list = position.legal_moves();
-        Evaluation { moves: list.into_iter().take(MOST_MOVES).map(unscored).collect(), value: 0 }
+        Evaluation { moves: list.into_iter().take(MAX_LEGAL).map(unscored).collect(), value: 0 }
     }
 
     /// The moves' indices, in order.
-    pub(super) fn indices(&self) -> Vec<MoveIndex, MOST_MOVES> {
+    pub(super) fn indices(&self) -> Vec<MoveIndex, MAX_LEGAL> {
         self.moves.iter().map(|scored| scored.index).collect()
     }
 
@@ -61,7 +59,7 @@ impl Evaluation {
             scored.logit = logit;
         }
         self.moves.sort_unstable_by_key(|m| (core::cmp::Reverse(m.logit), m.index));
-        let mut probabilities = [0; MOST_MOVES];
+        let mut probabilities = [0; MAX_LEGAL];
         softmax::moves(self.moves.iter().map(|m| m.logit), |i, p| probabilities[i] = p);
         for (scored, probability) in self.moves.iter_mut().zip(probabilities) {
             scored.probability = probability;

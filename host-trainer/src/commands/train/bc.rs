@@ -25,6 +25,9 @@ use crate::{
     train::{Outcome, Run, Settings},
 };
 
+/// The architecture of a run that names none: one that learns in minutes.
+const DEFAULT_PRESET: &str = "demo";
+
 /// Learn the moves played and the results: cross-entropy plus a weight times squared error.
 ///
 /// One game in twenty is held out. Ctrl-C saves and stops; --resume goes on, and the losses are
@@ -127,7 +130,10 @@ impl Bc {
     /// A new run in a folder that holds none yet.
     fn fresh(&self, records: &RecordFile) -> Result<Checkpoint> {
         let (config, base) = self.architecture()?;
-        let config = config.unwrap_or_else(|| (net::PRESETS[net::PRESETS.len() - 1].config)());
+        let config = match config {
+            Some(config) => config,
+            None => preset(DEFAULT_PRESET)?,
+        };
         let settings = self.wanted.over(&base);
         settings.validate()?;
         files::require_folder(&self.output)?;
@@ -182,15 +188,19 @@ impl Bc {
             return Ok((Some(read_config(path)?), Settings::suiting(None)));
         }
         let Some(name) = self.preset.as_deref() else {
-            return Ok((None, Settings::suiting(Some("demo"))));
+            return Ok((None, Settings::suiting(Some(DEFAULT_PRESET))));
         };
-        let Some(preset) = net::preset(name) else {
-            let names: Vec<&str> = net::PRESETS.iter().map(|preset| preset.name).collect();
-            let mend = format!("use one of {}", names.join(", "));
-            return Err(UserError::new("no such preset", format!("--preset {name}"), mend).into());
-        };
-        Ok((Some((preset.config)()), Settings::suiting(Some(name))))
+        Ok((Some(preset(name)?), Settings::suiting(Some(name))))
     }
+}
+
+fn preset(name: &str) -> Result<Config> {
+    let Some(preset) = net::preset(name) else {
+        let names: Vec<&str> = net::PRESETS.iter().map(|preset| preset.name).collect();
+        let mend = format!("use one of {}", names.join(", "));
+        return Err(UserError::new("no such preset", format!("--preset {name}"), mend).into());
+    };
+    Ok((preset.config)())
 }
 
 fn read_config(path: &Path) -> Result<Config> {
