@@ -1,8 +1,6 @@
 //! The logarithm in fixed point, for targets without a float unit.
 use fixed::types::I32F32;
 
-/// ln 2.
-const LN_2: I32F32 = I32F32::LN_2;
 /// `ln(x)` for `x >= 1`, within 1e-7; 0 below.
 ///
 /// Range reduction by powers of two, then the series of `atanh((m-1)/(m+1))`.
@@ -15,7 +13,7 @@ pub fn ln(x: I32F32) -> I32F32 {
     let s = (mantissa - I32F32::ONE) / (mantissa + I32F32::ONE);
     let square = s * s;
     let series = (0..9).rev().fold(I32F32::ZERO, |sum, k| sum * square + I32F32::ONE / (2 * k + 1));
-    2 * s * series + LN_2 * I32F32::from_num(doublings)
+    2 * s * series + I32F32::LN_2 * I32F32::from_num(doublings)
 }
 
 #[cfg(test)]

@@ -24,6 +24,16 @@ pub enum Place {
     Head,
 }
 
+impl Place {
+    /// Whether what stands here works on the 64 squares; all else works on the trunk's vector.
+    pub const fn on_squares(self) -> bool {
+        match self {
+            Place::Encoder | Place::EncoderBlock(_) => true,
+            Place::TrunkBlock(_) | Place::Head => false,
+        }
+    }
+}
+
 /// A step of the network, in order of execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layer {
@@ -298,7 +308,7 @@ impl Layer {
             ]),
             Layer::Attention(place) => {
                 add(&[(Role::Norm1, Shape::new([d]))]);
-                if c.attention_bias && matches!(place, Place::EncoderBlock(_)) {
+                if c.attention_bias && place.on_squares() {
                     let squares = SQUARES as u32;
                     add(&[(Role::AttentionBias, Shape::new([c.heads, squares, squares]))]);
                 }
@@ -411,7 +421,7 @@ mod tests {
         let count = |pick: &dyn Fn(&Tensor) -> bool| -> usize {
             tensors(&config).filter(|t| pick(t)).map(|t| t.shape.len()).sum()
         };
-        let encoder = |t: &Tensor| matches!(t.place, Place::Encoder | Place::EncoderBlock(_));
+        let encoder = |t: &Tensor| t.place.on_squares();
         assert_eq!(count(&encoder), 4_944_320);
         assert_eq!(count(&|t| matches!(t.place, Place::TrunkBlock(_))), 25_633_280);
         assert_eq!(count(&|t| t.layer == Layer::TrunkNorm), 320);

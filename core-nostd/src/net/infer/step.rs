@@ -9,7 +9,7 @@ use super::{
     value::Value,
 };
 use crate::net::{
-    Config, Layer, Place, PolicyHead,
+    Config, Layer, PolicyHead,
     kbz::{ModelError, Reader},
 };
 
@@ -30,14 +30,6 @@ pub enum Step<'a> {
     Value(Value<'a>),
 }
 
-/// Whether a block works on the squares; all others work on the trunk.
-const fn on_squares(place: Place) -> bool {
-    match place {
-        Place::Encoder | Place::EncoderBlock(_) => true,
-        Place::TrunkBlock(_) | Place::Head => false,
-    }
-}
-
 impl<'a> Step<'a> {
     /// Reads `layer`, whose sections must come next.
     pub fn read(
@@ -48,12 +40,12 @@ impl<'a> Step<'a> {
         let sections = &mut reader.layer(layer, config);
         Ok(match layer {
             Layer::Embedding => Step::Embedding(Embedding::read(sections)?),
-            Layer::Attention(place) if on_squares(place) => {
+            Layer::Attention(place) if place.on_squares() => {
                 Step::SquareAttention(SquareAttention::read(sections, config)?)
             }
             Layer::Attention(_) => Step::TrunkAttention(TrunkAttention::read(sections)?),
             Layer::Ssm(_) => Step::StateSpace(StateSpace::read(sections, config)?),
-            Layer::FeedForward(place, _) if on_squares(place) => {
+            Layer::FeedForward(place, _) if place.on_squares() => {
                 Step::SquareFeedForward(FeedForward::read(sections)?)
             }
             Layer::FeedForward(..) => Step::TrunkFeedForward(FeedForward::read(sections)?),

@@ -5,7 +5,7 @@ use heapless::Vec;
 use crate::{
     inputs::{AUX, SQUARES, TOKENS},
     moves::{MOVES, UNDERPROMOTION_PLANES},
-    net::{Config, Layer, Place, PolicyHead, infer::CURVE_POINTS, layers},
+    net::{Config, Layer, PolicyHead, infer::CURVE_POINTS, layers},
 };
 
 /// Every section begins at a multiple of this many bytes.
@@ -231,11 +231,10 @@ pub fn layer_sections(layer: Layer, c: &Config) -> Parts {
         }
         Layer::Attention(place) => {
             list.norm(d);
-            match place {
-                Place::EncoderBlock(_) => list.square_attention(c),
-                Place::TrunkBlock(_) | Place::Encoder | Place::Head => {
-                    list.linear(Matrix::OutputValue, d, d);
-                }
+            if place.on_squares() {
+                list.square_attention(c);
+            } else {
+                list.linear(Matrix::OutputValue, d, d);
             }
         }
         Layer::Ssm(_) => {

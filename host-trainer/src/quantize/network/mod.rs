@@ -6,7 +6,7 @@ mod units;
 
 use kibitzer_core::{
     inputs::SQUARES,
-    net::{Config, Layer, Place, PolicyHead, Role, Tensor, infer::Shift, layers, tensors},
+    net::{Config, Layer, PolicyHead, Role, Tensor, infer::Shift, layers, tensors},
 };
 use kibitzer_gpu::program::{NORM_EPSILON, Signal};
 
@@ -86,7 +86,7 @@ impl<'a> Network<'a> {
     fn layer(&mut self, layer: Layer) {
         match layer {
             Layer::Embedding => self.embedding(layer),
-            Layer::Attention(Place::EncoderBlock(_)) => self.square_attention(layer),
+            Layer::Attention(place) if place.on_squares() => self.square_attention(layer),
             Layer::Attention(_) => self.trunk_attention(layer),
             Layer::FeedForward(place, hidden) => self.feed_forward(layer, place, hidden as usize),
             Layer::Ssm(_) => self.state_space(layer),

@@ -61,10 +61,7 @@ pub enum Width {
 
 impl Width {
     pub const fn of(place: Place) -> Width {
-        match place {
-            Place::Encoder | Place::EncoderBlock(_) => Width::Narrow,
-            Place::TrunkBlock(_) | Place::Head => Width::Wide,
-        }
+        if place.on_squares() { Width::Narrow } else { Width::Wide }
     }
 
     /// Least unit of a channel, as a share of the largest.
