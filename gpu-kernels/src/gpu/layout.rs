@@ -89,7 +89,7 @@ impl Layout {
 
 /// The flat vector cut into the ranges that operations bind and the gaps between them.
 fn cut(program: &Program) -> Vec<Range<usize>> {
-    let mut bound: Vec<_> = program.ops.iter().flat_map(parameters).collect();
+    let mut bound: Vec<_> = program.ops.iter().flat_map(Op::parameters).collect();
     bound.sort_by_key(|range| (range.start, range.end));
     let mut end = 0;
     let mut all = vec![];
@@ -104,27 +104,4 @@ fn cut(program: &Program) -> Vec<Range<usize>> {
         }
     }
     all
-}
-
-/// The ranges of parameters that an operation binds.
-fn parameters(op: &Op) -> Vec<Range<usize>> {
-    match *op {
-        Op::Embed { piece, square, aux, .. } => {
-            vec![piece.range(), square.range(), aux.range()]
-        }
-        Op::RmsNorm { weight, .. } => vec![weight.range()],
-        Op::Linear { weight, bias, .. } => {
-            std::iter::once(weight.range()).chain(bias.map(|bias| bias.range())).collect()
-        }
-        Op::Attention { bias, .. } => bias.map(|bias| bias.range()).into_iter().collect(),
-        Op::Conv { weight, bias, .. } => vec![weight.range(), bias.range()],
-        Op::Scan { decay_log, skip, .. } => vec![decay_log.range(), skip.range()],
-        Op::LegalLinear { weight, bias, .. } => vec![weight.range(), bias.range()],
-        Op::SwiGlu { .. }
-        | Op::Pool { .. }
-        | Op::AddContext { .. }
-        | Op::Pointwise { .. }
-        | Op::FromTo { .. }
-        | Op::Loss { .. } => vec![],
-    }
 }

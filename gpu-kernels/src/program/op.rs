@@ -1,4 +1,6 @@
 //! The operations: formula, shapes and gradient of each.
+use std::ops::Range;
+
 use kibitzer_core::net::Tensor;
 
 use super::{Buffer, View};
@@ -17,7 +19,7 @@ pub struct Param {
 
 impl Param {
     /// The range in the flat parameter vector.
-    pub const fn range(self) -> std::ops::Range<usize> {
+    pub const fn range(self) -> Range<usize> {
         self.offset..self.offset + self.len
     }
 }
@@ -42,7 +44,7 @@ pub struct Matrix {
 
 impl Matrix {
     /// The range in the flat parameter vector.
-    pub const fn range(self) -> std::ops::Range<usize> {
+    pub const fn range(self) -> Range<usize> {
         self.offset..self.offset + self.outputs * self.inputs
     }
 }
@@ -248,4 +250,30 @@ pub enum Op {
         /// Values `[N, 1]`.
         values: View,
     },
+}
+
+impl Op {
+    /// The ranges of the flat parameter vector that the operation reads, in the order of its
+    /// fields.
+    pub fn parameters(&self) -> Vec<Range<usize>> {
+        match *self {
+            Op::Embed { piece, square, aux, .. } => {
+                vec![piece.range(), square.range(), aux.range()]
+            }
+            Op::RmsNorm { weight, .. } => vec![weight.range()],
+            Op::Linear { weight, bias, .. } => {
+                std::iter::once(weight.range()).chain(bias.map(|bias| bias.range())).collect()
+            }
+            Op::Attention { bias, .. } => bias.map(|bias| bias.range()).into_iter().collect(),
+            Op::Conv { weight, bias, .. } => vec![weight.range(), bias.range()],
+            Op::Scan { decay_log, skip, .. } => vec![decay_log.range(), skip.range()],
+            Op::LegalLinear { weight, bias, .. } => vec![weight.range(), bias.range()],
+            Op::SwiGlu { .. }
+            | Op::Pool { .. }
+            | Op::AddContext { .. }
+            | Op::Pointwise { .. }
+            | Op::FromTo { .. }
+            | Op::Loss { .. } => vec![],
+        }
+    }
 }

@@ -14,31 +14,11 @@ fn configurations() -> [Config; 2] {
     [Config::default(), small]
 }
 
-fn ranges(op: &Op) -> Vec<std::ops::Range<usize>> {
-    match *op {
-        Op::Embed { piece, square, aux, .. } => vec![piece.range(), square.range(), aux.range()],
-        Op::RmsNorm { weight, .. } => vec![weight.range()],
-        Op::Linear { weight, bias, .. } => {
-            std::iter::once(weight.range()).chain(bias.map(|b| b.range())).collect()
-        }
-        Op::Attention { bias, .. } => bias.iter().map(|b| b.range()).collect(),
-        Op::Conv { weight, bias, .. } => vec![weight.range(), bias.range()],
-        Op::Scan { decay_log, skip, .. } => vec![decay_log.range(), skip.range()],
-        Op::LegalLinear { weight, bias, .. } => vec![weight.range(), bias.range()],
-        Op::SwiGlu { .. }
-        | Op::Pool { .. }
-        | Op::AddContext { .. }
-        | Op::Pointwise { .. }
-        | Op::FromTo { .. }
-        | Op::Loss { .. } => vec![],
-    }
-}
-
 #[test]
 fn every_parameter_belongs_to_one_operation() {
     for config in configurations() {
         let program = Program::new(&config).unwrap();
-        let mut all: Vec<_> = program.ops.iter().flat_map(ranges).collect();
+        let mut all: Vec<_> = program.ops.iter().flat_map(Op::parameters).collect();
         all.sort_by_key(|range| range.start);
         let mut end = 0;
         for range in all {
