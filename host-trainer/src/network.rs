@@ -3,8 +3,9 @@ use std::path::Path;
 
 use anyhow::Result;
 use kibitzer_core::{
+    board,
     net::Config,
-    shakmaty::{CastlingMode, Chess, Move, Position as _},
+    shakmaty::{Chess, Move, Position as _},
 };
 use kibitzer_gpu::{Backend, Batch, Outputs};
 use serde::{Serialize, Serializer};
@@ -91,7 +92,7 @@ impl Network {
 
 /// The move as UCI spells it.
 pub fn uci(mv: Move) -> String {
-    mv.to_uci(CastlingMode::Standard).to_string()
+    board::uci(mv).to_string()
 }
 
 fn as_uci<S: Serializer>(mv: &Move, serializer: S) -> Result<S::Ok, S::Error> {
