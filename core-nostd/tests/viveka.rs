@@ -5,8 +5,8 @@ use kibitzer_core::{
         CastlingMode, Chess, EnPassantMode, FromSetup as _, Position as _, Square, uci::UciMove,
     },
     viveka::{
-        Before, CANDIDATES, FITTED, Glance, TERMS, Values, Weights, analyse, explain, scan_order,
-        values,
+        Before, CANDIDATES, FITTED, Glance, LastMove, TERMS, Values, Weights, analyse, explain,
+        scan_order, values,
     },
 };
 
@@ -21,10 +21,11 @@ fn term(name: &str) -> usize {
     TERMS.iter().position(|t| t.name == name).unwrap_or_else(|| panic!("no term {name}"))
 }
 
-fn values_of(fen: &str, last_to: Option<Square>, uci: &str) -> Values {
+fn values_of(fen: &str, last: Option<&str>, uci: &str) -> Values {
     let position = parse_fen(fen).unwrap();
     let mv = uci.parse::<UciMove>().unwrap().to_move(&position).unwrap();
-    values(&Glance::new(&Before::new(&position, last_to), mv))
+    let last = last.and_then(|uci| LastMove::from_uci(&uci.parse().unwrap()));
+    values(&Glance::new(&Before::new(&position, last), mv))
 }
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -133,8 +134,8 @@ fn terms_have_the_values_worked_out_by_hand() {
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let recapture = "4k3/8/4p3/3n4/8/8/3R4/4K3 w - - 0 1";
-    assert_eq!(values_of(recapture, Some(Square::D5), "d2d5")[term("recapture")], 1);
-    assert_eq!(values_of(recapture, Some(Square::E6), "d2d5")[term("recapture")], 0);
+    assert_eq!(values_of(recapture, Some("c7d5"), "d2d5")[term("recapture")], 1);
+    assert_eq!(values_of(recapture, Some("e7e6"), "d2d5")[term("recapture")], 0);
     assert_eq!(values_of(recapture, None, "d2d5")[term("recapture")], 0);
 }
 

@@ -1,7 +1,7 @@
 //! How well choices do against a library's labels.
 use std::{cmp::Ordering, collections::BTreeMap};
 
-use kibitzer_core::viveka::{CANDIDATES, Drop, Weights, entropy, scan_order};
+use kibitzer_core::viveka::{CANDIDATES, Drop, MATERIAL, Weights, entropy, scan_order};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -52,7 +52,7 @@ impl<'a> Judged<'a> {
         let candidates = scan.iter().take(CANDIDATES);
         Judged {
             labelled,
-            material: features.moves.iter().map(|v| v[0].into()).collect(),
+            material: features.moves.iter().map(|v| v[MATERIAL].into()).collect(),
             drops: candidates.map(|&i| features.drop(labelled, i)).collect(),
             scores,
             scan,

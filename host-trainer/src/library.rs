@@ -8,7 +8,8 @@ use std::{
 use anyhow::Result;
 use kibitzer_core::{
     position::parse_fen,
-    shakmaty::{Chess, Move, Position as _, Square, uci::UciMove},
+    shakmaty::{Chess, Move, Position as _, uci::UciMove},
+    viveka::LastMove,
 };
 use serde::Deserialize;
 
@@ -47,10 +48,21 @@ pub struct LabelledPosition {
     pub opening: String,
     /// The position.
     pub position: Chess,
-    /// Where the opponent's last move arrived.
-    pub last_to: Option<Square>,
+    /// The opponent's last move.
+    pub last: Option<LastMove>,
     /// Every legal move, sorted by UCI.
     pub moves: Vec<LabelledMove>,
+    /// The engine's best lines, as many as it has deep scores, the best first.
+    pub lines: Vec<Line>,
+}
+
+/// A principal variation.
+#[derive(Debug, Clone)]
+pub struct Line {
+    /// Its deep score in centipawns, from the side to move at its root.
+    pub score: i32,
+    /// Its moves; the first is one of the position's.
+    pub moves: Vec<Move>,
 }
 
 impl LabelledPosition {
@@ -79,13 +91,16 @@ impl LabelledPosition {
 
 /// A line of the file.
 #[derive(Deserialize)]
-struct Line {
+struct Record {
     opening: String,
     fen: String,
     last: Option<String>,
     all: Vec<(String, Score)>,
-    top: Vec<(String, Score, Vec<String>)>,
+    top: Vec<Top>,
 }
+
+/// A deep move: its UCI, its score, and its line, which starts with it.
+type Top = (String, Score, Vec<String>);
 
 /// A score: centipawns, or mate as in `"m3"` and `"m-2"`.
 #[derive(Deserialize)]
@@ -146,13 +161,13 @@ impl Fault {
 }
 
 fn parse_line(text: &str) -> Result<LabelledPosition, Fault> {
-    let line: Line = serde_json::from_str(text).map_err(|error| {
+    let record: Record = serde_json::from_str(text).map_err(|error| {
         let what = if error.is_eof() { "the line is cut short".into() } else { error.to_string() };
         Fault::new(what, "label the position again, or delete the line")
     })?;
-    let position = parse_fen(&line.fen)
+    let position = parse_fen(&record.fen)
         .map_err(|error| Fault::new(error.to_string(), "correct the position's fen"))?;
-    let labels = labels(&line)?;
+    let labels = labels(&record)?;
     let mut moves = Vec::new();
     for mv in position.legal_moves() {
         let uci = uci(mv);
@@ -171,42 +186,61 @@ fn parse_line(text: &str) -> Result<LabelledPosition, Fault> {
         return Err(Fault::new(what, "label positions with a legal move, or delete the line"));
     }
     moves.sort_by(|a, b| a.0.cmp(&b.0));
-    let last_to = match line.last {
-        None => None,
-        Some(uci) => Some(last_to(&uci)?),
-    };
+    let last = record.last.as_deref().map(last_move).transpose()?;
     let moves = moves.into_iter().map(|(_, labelled)| labelled).collect();
-    Ok(LabelledPosition { opening: line.opening, position, last_to, moves })
+    let lines = record.top.iter().map(|top| principal_variation(&position, top));
+    let lines = lines.collect::<Result<_, _>>()?;
+    Ok(LabelledPosition { opening: record.opening, position, last, moves, lines })
 }
 
-fn last_to(uci: &str) -> Result<Square, Fault> {
-    uci.parse().ok().and_then(UciMove::to).ok_or_else(|| {
+/// A deep line, its moves played out from `root`.
+fn principal_variation(root: &Chess, top: &Top) -> Result<Line, Fault> {
+    let (first, score, line) = top;
+    let wrong = |uci: &str| {
+        let what = format!("the line of {first} has the illegal move {uci}");
+        Fault::new(what, "label the position again, or delete the line")
+    };
+    let mut position = root.clone();
+    let mut moves = Vec::with_capacity(line.len());
+    for uci in line {
+        let mv: UciMove = uci.parse().map_err(|_| wrong(uci))?;
+        let mv = mv.to_move(&position).map_err(|_| wrong(uci))?;
+        position.play_unchecked(mv);
+        moves.push(mv);
+    }
+    Ok(Line { score: read_score(first, score)?, moves })
+}
+
+fn last_move(uci: &str) -> Result<LastMove, Fault> {
+    uci.parse().ok().and_then(|uci| LastMove::from_uci(&uci)).ok_or_else(|| {
         Fault::new(format!("the last move {uci} is not a UCI move"), "write it as in e2e4, or null")
     })
 }
 
+/// The score of the move `uci`, in centipawns.
+fn read_score(uci: &str, score: &Score) -> Result<i32, Fault> {
+    score.centipawns().ok_or_else(|| {
+        let what = format!("the score of {uci} is neither a number nor a mate");
+        Fault::new(what, "write centipawns as -94, mates as \"m3\" or \"m-2\"")
+    })
+}
+
 /// The hybrid label of each move: deep where there is one, else shallow below the last deep.
-fn labels(line: &Line) -> Result<HashMap<&str, (i32, bool)>, Fault> {
-    let read = |uci: &str, score: &Score| {
-        score.centipawns().ok_or_else(|| {
-            let what = format!("the score of {uci} is neither a number nor a mate");
-            Fault::new(what, "write centipawns as -94, mates as \"m3\" or \"m-2\"")
-        })
-    };
-    if line.top.is_empty() {
+fn labels(record: &Record) -> Result<HashMap<&str, (i32, bool)>, Fault> {
+    if record.top.is_empty() {
         let what = "no move has a deep label";
         return Err(Fault::new(what, "give the engine's best moves in top, or delete the line"));
     }
     let mut deep = HashMap::new();
     let mut ceiling = MATE;
-    for (uci, score, _) in &line.top {
-        let score = read(uci, score)?;
+    for (uci, score, _) in &record.top {
+        let score = read_score(uci, score)?;
         ceiling = ceiling.min(score - 1);
         deep.insert(uci.as_str(), (score, true));
     }
     let mut labels = HashMap::new();
-    for (uci, score) in &line.all {
-        let shallow = read(uci, score)?.min(ceiling);
+    for (uci, score) in &record.all {
+        let shallow = read_score(uci, score)?.min(ceiling);
         let label = deep.remove(uci.as_str()).unwrap_or((shallow, false));
         if labels.insert(uci.as_str(), label).is_some() {
             let what = format!("the move {uci} has two labels");
@@ -224,6 +258,8 @@ fn labels(line: &Line) -> Result<HashMap<&str, (i32, bool)>, Fault> {
 
 #[cfg(test)]
 mod tests {
+    use kibitzer_core::shakmaty::Square;
+
     use super::*;
 
     /// A king and a pawn: e1 has five moves, the pawn two.
@@ -246,7 +282,7 @@ mod tests {
         assert_eq!(scores, [90, 210, -40, 40, 39, -10_000, -2_000]);
         let top: Vec<bool> = position.moves.iter().map(|m| m.top).collect();
         assert_eq!(top, [true, true, false, true, false, false, false]);
-        assert_eq!(position.last_to, Some(Square::E8));
+        assert_eq!(position.last, Some(LastMove { from: Square::E7, to: Square::E8 }));
     }
 
     #[test]
@@ -280,5 +316,7 @@ mod tests {
         assert_eq!(what(&twice, TOP), "the move a2a3 has two labels");
         let top = r#"["a2a5", 3, []]"#;
         assert_eq!(what(ALL, top), "the top move a2a5 is missing from the list of all moves");
+        let top = r#"["a2a4", 3, ["a2a4", "a4a5"]]"#;
+        assert_eq!(what(ALL, top), "the line of a2a4 has the illegal move a4a5");
     }
 }

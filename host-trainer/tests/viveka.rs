@@ -150,7 +150,7 @@ fn the_judge_and_the_core_choose_alike() {
     let rows: Vec<_> = positions.iter().zip(&features).collect();
     let judged: Vec<Judged> = judge::examine(&rows, &FITTED, || ());
     for (position, judged) in positions.iter().zip(&judged) {
-        let analysis = analyse(&position.position, position.last_to, &FITTED);
+        let analysis = analyse(&position.position, position.last, &FITTED);
         let chosen = analysis.candidates[0].mv;
         let number = position.moves.iter().position(|m| m.mv == chosen).unwrap();
         assert!(judged.checked(&FITTED).contains(&number), "{:?}", position.position);

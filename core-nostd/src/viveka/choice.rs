@@ -5,7 +5,7 @@ use shakmaty::{Chess, Move, Position as _, Square};
 
 use super::{
     check::{self, Drop},
-    glance::{Before, Glance},
+    glance::{Before, Glance, LastMove},
     terms::{TERM_COUNT, TERMS},
 };
 use crate::{
@@ -87,9 +87,19 @@ impl Weights {
 
 /// The values of all terms for a move.
 pub fn values(glance: &Glance) -> Values {
-    core::array::from_fn(|i| {
-        let value = (TERMS[i].value)(glance);
-        value.clamp(i16::MIN.into(), i16::MAX.into()) as i16
+    core::array::from_fn(|i| value(i, glance))
+}
+
+/// The value of term number `i`.
+fn value(i: usize, glance: &Glance) -> i16 {
+    (TERMS[i].value)(glance).clamp(i16::MIN.into(), i16::MAX.into()) as i16
+}
+
+/// The values of the terms that have a weight; 0 for the others, which are not worked out.
+fn weighted_values(glance: &Glance, weights: &Weights) -> Values {
+    core::array::from_fn(|i| match weights.rows[i] {
+        (_, 0, 0) => 0,
+        _ => value(i, glance),
     })
 }
 
@@ -123,22 +133,22 @@ pub struct Analysis {
     pub critical: bool,
 }
 
-/// Scans, scores and checks the moves of `position`; `last_to` is where the opponent's last
-/// move arrived, if known. Without a legal move there are no candidates.
+/// Scans, scores and checks the moves of `position`, which the opponent's move `last` led to.
+/// Without a legal move there are no candidates.
 ///
 /// Equal moves are ordered by their squares, so that the answer is the same everywhere.
-pub fn analyse(position: &Chess, last_to: Option<Square>, weights: &Weights) -> Analysis {
-    let before = Before::new(position, last_to);
+pub fn analyse(position: &Chess, last: Option<LastMove>, weights: &Weights) -> Analysis {
+    let before = Before::new(position, last);
     let mut candidates: Vec<Candidate, CANDIDATES> = Vec::new();
     let mut scores: Vec<i32, MAX_LEGAL> = Vec::new();
     for mv in position.legal_moves() {
         let glance = Glance::new(&before, mv);
-        let values = values(&glance);
+        let values = weighted_values(&glance, weights);
         let score = weights.score(&values);
         // Reachable positions have at most MAX_LEGAL moves; a few more would only be left out.
         let _ = scores.push(score);
         let scan = weights.scan(&values);
-        let kept = before.balance + glance.x_q;
+        let kept = before.balance + glance.x_q();
         let drop = Drop::default();
         let candidate = Candidate { mv, scan, score, kept, drop, total: score, values };
         keep(&mut candidates, candidate);

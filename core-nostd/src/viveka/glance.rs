@@ -1,5 +1,7 @@
 //! One move under examination: the position before and after it, and the facts terms read.
-use shakmaty::{Chess, Color, Move, MoveList, Position, Role, Square};
+use core::cell::OnceCell;
+
+use shakmaty::{Chess, Color, Move, MoveList, Position, Role, Square, uci::UciMove};
 
 use super::facts::{Facts, phase};
 use crate::{
@@ -7,13 +9,32 @@ use crate::{
     moves::destination,
 };
 
+/// The opponent's last move, as far as it is known without the position before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LastMove {
+    /// Where it started.
+    pub from: Square,
+    /// Where it arrived; for castling the king's square.
+    pub to: Square,
+}
+
+impl LastMove {
+    /// The squares of a move in UCI notation; `None` for a null move or a drop.
+    pub fn from_uci(uci: &UciMove) -> Option<LastMove> {
+        match *uci {
+            UciMove::Normal { from, to, .. } => Some(LastMove { from, to }),
+            UciMove::Put { .. } | UciMove::Null => None,
+        }
+    }
+}
+
 /// The position before the move; made once for all its moves.
 #[derive(Debug)]
 pub struct Before<'a> {
     /// The position.
     pub position: &'a Chess,
-    /// Where the opponent's last move arrived, if known.
-    pub last_to: Option<Square>,
+    /// The opponent's last move, if known.
+    pub last: Option<LastMove>,
     /// Facts from the mover's side.
     pub facts: Facts,
     /// Material of the mover minus the opponent's, in points.
@@ -23,11 +44,11 @@ pub struct Before<'a> {
 }
 
 impl<'a> Before<'a> {
-    /// Looks at `position`; `last_to` is where the opponent's last move arrived.
-    pub fn new(position: &'a Chess, last_to: Option<Square>) -> Before<'a> {
+    /// Looks at `position`, which the opponent's move `last` led to.
+    pub fn new(position: &'a Chess, last: Option<LastMove>) -> Before<'a> {
         Before {
             position,
-            last_to,
+            last,
             facts: Facts::new(position, position.turn()),
             balance: balance(position),
             phase: phase(position.board()),
@@ -70,12 +91,9 @@ pub struct Glance<'a> {
     pub after: Chess,
     /// Facts after the move, from the mover's side.
     pub facts: Facts,
-    /// The full exchange outcome of the move, in points.
-    pub x_q: i32,
-    /// Whether we would give mate if the opponent passed.
-    pub mate_threat: bool,
-    /// The opponent's replies.
-    pub replies: Replies,
+    x_q: OnceCell<i32>,
+    mate_threat: OnceCell<bool>,
+    replies: OnceCell<Replies>,
 }
 
 impl<'a> Glance<'a> {
@@ -90,11 +108,26 @@ impl<'a> Glance<'a> {
             from: mv.from().unwrap_or(mv.to()),
             to: destination(mv),
             facts: Facts::new(&after, before.us()),
-            x_q: -exchanges(&after) - before.balance,
-            mate_threat: pass(&after).is_some_and(|passed| has_mate(&passed)),
-            replies: replies(&after),
+            x_q: OnceCell::new(),
+            mate_threat: OnceCell::new(),
+            replies: OnceCell::new(),
             after,
         }
+    }
+
+    /// The full exchange outcome of the move, in points; worked out when first asked for.
+    pub fn x_q(&self) -> i32 {
+        *self.x_q.get_or_init(|| -exchanges(&self.after) - self.before.balance)
+    }
+
+    /// Whether we would give mate if the opponent passed; worked out when first asked for.
+    pub fn mate_threat(&self) -> bool {
+        *self.mate_threat.get_or_init(|| pass(&self.after).is_some_and(|passed| has_mate(&passed)))
+    }
+
+    /// The opponent's replies, counted when first asked for.
+    pub fn replies(&self) -> &Replies {
+        self.replies.get_or_init(|| replies(&self.after))
     }
 
     /// Whether the moved piece could simply be taken where it landed.

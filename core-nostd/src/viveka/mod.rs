@@ -20,6 +20,6 @@ pub use choice::{
     scan_order, values,
 };
 pub use explain::{Part, explain};
-pub use glance::{Before, Glance};
-pub use terms::{Sense, TERM_COUNT, TERMS, Term};
+pub use glance::{Before, Glance, LastMove};
+pub use terms::{MATERIAL, Sense, TERM_COUNT, TERMS, Term};
 pub use weights::FITTED;

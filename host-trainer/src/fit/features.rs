@@ -17,7 +17,7 @@ pub struct Features {
 
 impl Features {
     fn new(labelled: &LabelledPosition) -> Features {
-        let before = Before::new(&labelled.position, labelled.last_to);
+        let before = Before::new(&labelled.position, labelled.last);
         let moves: Vec<Values> =
             labelled.moves.iter().map(|m| values(&Glance::new(&before, m.mv))).collect();
         Features { drops: moves.iter().map(|_| OnceLock::new()).collect(), moves }

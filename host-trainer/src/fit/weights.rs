@@ -5,7 +5,7 @@ use std::{fmt::Write as _, io::Write as _, path::Path};
 use anyhow::Result;
 use kibitzer_core::{
     exchange::PAWN,
-    viveka::{MAX_WEIGHT, TERM_COUNT, TERMS, Weights},
+    viveka::{MATERIAL, MAX_WEIGHT, TERM_COUNT, TERMS, Weights},
 };
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ const SCAN_SCALE: f64 = 100.0;
 /// # Errors
 /// [`UserError`] if the fit gave material no weight, so that no scale follows.
 pub fn points_per_logit(logit_weights: &[f64]) -> Result<f64> {
-    let material = logit_weights[0];
+    let material = logit_weights[MATERIAL];
     if material > 1e-3 {
         return Ok(f64::from(PAWN) / material);
     }

@@ -1,10 +1,109 @@
 //! Development, mobility, files and squares.
 use shakmaty::{Bitboard, Board, Color, Position as _, Role, Square};
 
+use super::Term;
 use crate::viveka::{
     facts::{FULL_PHASE, ahead, centrality, neighbours, rank_of, relative_rank},
     glance::Glance,
 };
+
+pub(super) const ROWS: &[Term] = &[
+    term!(
+        "development",
+        glance,
+        good,
+        development,
+        "1 if a knight or bishop leaves its first square",
+        "develops the {piece}"
+    ),
+    term!(
+        "undeveloped_queen",
+        glance,
+        bad,
+        early_queen,
+        "minor pieces still at home when the queen moves out",
+        "moves the queen with {n:minor piece} at home"
+    ),
+    term!("castles", glance, good, castles, "1 for castling", "castles"),
+    term!(
+        "loses_castling",
+        glance,
+        bad,
+        loses_castling,
+        "castling rights given up without castling",
+        "gives up {n:castling right}"
+    ),
+    term!(
+        "centralisation",
+        glance,
+        good,
+        centralisation,
+        "steps toward the centre of a knight, bishop or queen",
+        "moves the {piece} {n:step} toward the centre",
+        "moves the {piece} {n:step} from the centre"
+    ),
+    term!(
+        "knight_centre",
+        glance,
+        good,
+        knight_centre,
+        "steps toward the centre of a knight",
+        "brings the knight {n:step} toward the centre",
+        "takes the knight {n:step} from the centre"
+    ),
+    term!(
+        "mobility",
+        glance,
+        good,
+        mobility,
+        "squares our pieces reach, after minus before",
+        "gives our pieces {n:more square}",
+        "takes {n:square} from our pieces"
+    ),
+    term!(
+        "their_mobility",
+        glance,
+        bad,
+        their_mobility,
+        "squares their pieces reach, after minus before",
+        "gives their pieces {n:more square}",
+        "takes {n:square} from their pieces"
+    ),
+    term!(
+        "outpost",
+        glance,
+        good,
+        outpost,
+        "1 if a minor piece lands beyond the middle, held by a pawn and out of pawns' reach",
+        "puts the {piece} on an outpost at {to}"
+    ),
+    term!(
+        "open_file",
+        glance,
+        good,
+        open_file,
+        "how much more open the file is that a rook or queen moves to: open 2, half-open 1",
+        "enters a more open file, by {n:step}"
+    ),
+    term!(
+        "seventh_rank",
+        glance,
+        good,
+        seventh_rank,
+        "1 if a rook or queen reaches the seventh rank",
+        "reaches the seventh rank"
+    ),
+    term!(
+        "bishop_pair",
+        glance,
+        good,
+        bishop_pair,
+        "their bishop pair broken (1)",
+        "breaks their bishop pair"
+    ),
+    term!("moves_rook", glance, either, moves_rook, "1 if a rook moves", "moves a rook"),
+    term!("moves_queen", glance, either, moves_queen, "1 if the queen moves", "moves the queen"),
+];
 
 /// Knights and bishops of `color` on their first squares.
 fn at_home(board: &Board, color: Color) -> Bitboard {
@@ -13,22 +112,22 @@ fn at_home(board: &Board, color: Color) -> Bitboard {
     minors & color.fold_wb(files, files.flip_vertical())
 }
 
-pub(super) fn development(g: &Glance) -> i32 {
+fn development(g: &Glance) -> i32 {
     let home = at_home(g.before.position.board(), g.before.us());
     i32::from(g.before.phase * 2 > FULL_PHASE && home.contains(g.from))
 }
 
-pub(super) fn early_queen(g: &Glance) -> i32 {
+fn early_queen(g: &Glance) -> i32 {
     let out = g.role == Role::Queen && relative_rank(g.to, g.before.us()) >= 2;
     let home = at_home(g.before.position.board(), g.before.us()).count() as i32;
     if out { home } else { 0 }
 }
 
-pub(super) fn castles(g: &Glance) -> i32 {
+fn castles(g: &Glance) -> i32 {
     i32::from(g.mv.is_castle())
 }
 
-pub(super) fn loses_castling(g: &Glance) -> i32 {
+fn loses_castling(g: &Glance) -> i32 {
     if g.mv.is_castle() {
         return 0;
     }
@@ -39,26 +138,26 @@ pub(super) fn loses_castling(g: &Glance) -> i32 {
     rights(g.before.position) - rights(&g.after)
 }
 
-pub(super) fn centralisation(g: &Glance) -> i32 {
+fn centralisation(g: &Glance) -> i32 {
     match g.role {
         Role::Knight | Role::Bishop | Role::Queen => centrality(g.to) - centrality(g.from),
         Role::Pawn | Role::Rook | Role::King => 0,
     }
 }
 
-pub(super) fn knight_centre(g: &Glance) -> i32 {
+fn knight_centre(g: &Glance) -> i32 {
     if g.role == Role::Knight { centrality(g.to) - centrality(g.from) } else { 0 }
 }
 
-pub(super) fn mobility(g: &Glance) -> i32 {
+fn mobility(g: &Glance) -> i32 {
     g.facts.us.mobility - g.before.facts.us.mobility
 }
 
-pub(super) fn their_mobility(g: &Glance) -> i32 {
+fn their_mobility(g: &Glance) -> i32 {
     g.facts.them.mobility - g.before.facts.them.mobility
 }
 
-pub(super) fn outpost(g: &Glance) -> i32 {
+fn outpost(g: &Glance) -> i32 {
     let us = g.before.us();
     let minor = matches!(g.role, Role::Knight | Role::Bishop);
     let held = g.facts.us.attacks_by(Role::Pawn).contains(g.to);
@@ -74,26 +173,26 @@ fn openness(g: &Glance, square: Square) -> i32 {
     if pawns.is_empty() { 2 } else { i32::from(pawns.is_disjoint(g.facts.us.pieces)) }
 }
 
-pub(super) fn open_file(g: &Glance) -> i32 {
+fn open_file(g: &Glance) -> i32 {
     let enters = matches!(g.role, Role::Rook | Role::Queen) && g.from.file() != g.to.file();
     if enters { (openness(g, g.to) - openness(g, g.from)).max(0) } else { 0 }
 }
 
-pub(super) fn seventh_rank(g: &Glance) -> i32 {
+fn seventh_rank(g: &Glance) -> i32 {
     let us = g.before.us();
     let heavy = matches!(g.role, Role::Rook | Role::Queen);
     i32::from(heavy && relative_rank(g.to, us) == 6 && relative_rank(g.from, us) != 6)
 }
 
-pub(super) fn bishop_pair(g: &Glance) -> i32 {
+fn bishop_pair(g: &Glance) -> i32 {
     let theirs = g.before.position.board().bishops() & g.before.facts.them.pieces;
     i32::from(g.mv.capture() == Some(Role::Bishop) && theirs.count() == 2)
 }
 
-pub(super) fn moves_rook(g: &Glance) -> i32 {
+fn moves_rook(g: &Glance) -> i32 {
     i32::from(g.role == Role::Rook)
 }
 
-pub(super) fn moves_queen(g: &Glance) -> i32 {
+fn moves_queen(g: &Glance) -> i32 {
     i32::from(g.role == Role::Queen)
 }

@@ -1,35 +1,76 @@
 //! Material, captures and trades.
-use shakmaty::Role;
+use shakmaty::{Position as _, Role};
 
+use super::Term;
 use crate::{
     exchange::{immediate_gain, piece_points},
     viveka::glance::{Glance, pawns},
 };
 
-pub(super) fn exchange(g: &Glance) -> i32 {
-    pawns(g.x_q)
+pub(super) const ROWS: &[Term] = &[
+    term!(
+        "material",
+        worked_out,
+        good,
+        exchange,
+        "material kept after the move and all exchanges, in pawns",
+        "wins {n:pawn} once all captures are played out",
+        "loses {n:pawn} once all captures are played out"
+    ),
+    term!(
+        "capture",
+        glance,
+        good,
+        capture,
+        "victim, less the captor if it can be retaken, in pawns, if positive",
+        "takes {n:pawn} at a glance"
+    ),
+    term!("takes", glance, either, takes, "1 for any capture", "is a capture"),
+    term!("promotes", glance, good, promotes, "1 for a queen promotion", "makes a queen"),
+    term!(
+        "simplify",
+        worked_out,
+        either,
+        simplify,
+        "even trade, by how many pawns the mover is ahead, at most 3",
+        "trades pieces while {n:pawn} ahead",
+        "trades pieces while {n:pawn} behind"
+    ),
+    term!(
+        "draws",
+        worked_out,
+        good,
+        draws,
+        "stalemate, by how many pawns the mover is behind",
+        "saves the draw from {n:pawn} behind",
+        "gives away the win by stalemate, {n:pawn} ahead"
+    ),
+];
+
+fn exchange(g: &Glance) -> i32 {
+    pawns(g.x_q())
 }
 
 /// Victim and promotion, less the captor where they defend the square.
-pub(super) fn capture(g: &Glance) -> i32 {
+fn capture(g: &Glance) -> i32 {
     let defended = g.facts.them.attacks.contains(g.to);
     let risk = if defended { piece_points(g.role) } else { 0 };
     pawns((immediate_gain(g.mv) - risk).max(0))
 }
 
-pub(super) fn takes(g: &Glance) -> i32 {
+fn takes(g: &Glance) -> i32 {
     i32::from(g.mv.is_capture())
 }
 
-pub(super) fn promotes(g: &Glance) -> i32 {
+fn promotes(g: &Glance) -> i32 {
     i32::from(g.mv.promotion() == Some(Role::Queen))
 }
 
-pub(super) fn simplify(g: &Glance) -> i32 {
-    let even_trade = g.mv.capture().is_some_and(|r| r != Role::Pawn) && g.x_q == 0;
+fn simplify(g: &Glance) -> i32 {
+    let even_trade = g.mv.capture().is_some_and(|r| r != Role::Pawn) && g.x_q() == 0;
     if even_trade { pawns(g.before.balance).clamp(-3, 3) } else { 0 }
 }
 
-pub(super) fn draws(g: &Glance) -> i32 {
-    if !g.gives_check() && g.replies.legal == 0 { -pawns(g.before.balance) } else { 0 }
+fn draws(g: &Glance) -> i32 {
+    if g.after.is_stalemate() { -pawns(g.before.balance) } else { 0 }
 }

@@ -1,34 +1,180 @@
 //! Threats made and threats allowed, safety of the pieces, and what the opponent may do.
 use shakmaty::{Bitboard, Board, Position as _, Role, Square, attacks};
 
+use super::Term;
 use crate::{
     exchange::piece_points,
     viveka::glance::{Glance, pawns},
 };
 
-pub(super) fn mate(g: &Glance) -> i32 {
-    i32::from(g.gives_check() && g.replies.legal == 0)
+pub(super) const ROWS: &[Term] = &[
+    term!("mate", worked_out, good, mate, "1 for checkmate", "is checkmate"),
+    term!(
+        "recapture",
+        glance,
+        good,
+        recapture,
+        "1 if the piece that just moved is taken",
+        "takes the piece that just moved"
+    ),
+    term!(
+        "rescue",
+        glance,
+        good,
+        rescue,
+        "value in pawns of the moved piece, if it stood loose and no longer does",
+        "saves the {piece}, worth {n:pawn}"
+    ),
+    term!(
+        "leaves_loose",
+        glance,
+        bad,
+        leaves_loose,
+        "more of our other pieces standing loose than before",
+        "leaves {n:more piece} loose",
+        "covers {n:loose piece}"
+    ),
+    term!(
+        "lands_loose",
+        glance,
+        bad,
+        lands_loose,
+        "value in pawns of the moved piece, if it can simply be taken",
+        "puts the {piece} on {to} where it can be taken, {n:pawn}"
+    ),
+    term!(
+        "pawn_chases",
+        glance,
+        bad,
+        pawn_chases,
+        "1 if a piece lands where a pawn attacks it, or will after a push onto a square free of us",
+        "lets a pawn attack the {piece} on {to}"
+    ),
+    term!(
+        "new_targets",
+        glance,
+        good,
+        new_targets,
+        "more of their pieces standing loose than before",
+        "leaves {n:more enemy piece} loose",
+        "lets {n:enemy piece} off"
+    ),
+    term!(
+        "target_value",
+        glance,
+        good,
+        target_value,
+        "value in pawns of the dearest piece the mover newly attacks and could win",
+        "attacks something worth {n:pawn}"
+    ),
+    term!(
+        "fork",
+        glance,
+        good,
+        fork,
+        "1 if the moved piece attacks two or more loose or dearer pieces",
+        "forks"
+    ),
+    term!(
+        "mate_threat",
+        worked_out,
+        good,
+        mate_threat,
+        "1 if we would mate were they to pass",
+        "threatens mate"
+    ),
+    term!("check", glance, either, check, "1 for a check", "gives check"),
+    term!(
+        "safe_check",
+        glance,
+        good,
+        safe_check,
+        "1 for a check by a piece that cannot simply be taken",
+        "gives check safely"
+    ),
+    term!(
+        "allows_mate",
+        worked_out,
+        bad,
+        allows_mate,
+        "1 if they have a mate in one",
+        "allows mate at once"
+    ),
+    term!(
+        "allows_checks",
+        worked_out,
+        bad,
+        allows_checks,
+        "their safe checks",
+        "allows {n:safe check}"
+    ),
+    term!(
+        "safe_replies",
+        worked_out,
+        bad,
+        safe_replies,
+        "their replies that lose nothing by exchanges",
+        "leaves them {n:safe move}"
+    ),
+    term!("replies", worked_out, bad, replies, "their legal replies", "leaves them {n:legal move}"),
+    term!(
+        "few_replies",
+        worked_out,
+        good,
+        few_replies,
+        "1 if at most two of their moves are safe",
+        "leaves them hardly a safe move"
+    ),
+    term!(
+        "own_pins",
+        worked_out,
+        bad,
+        own_pins,
+        "more of our pieces pinned to our king than before",
+        "walks into {n:pin}",
+        "slips out of {n:pin}"
+    ),
+    term!(
+        "trapped",
+        glance,
+        bad,
+        trapped,
+        "1 if the moved piece has no safe square from where it landed",
+        "leaves the {piece} on {to} without a safe square"
+    ),
+    term!(
+        "defends",
+        glance,
+        good,
+        defends,
+        "attacked pieces of ours that the moved piece newly protects",
+        "protects {n:attacked piece}"
+    ),
+];
+
+fn mate(g: &Glance) -> i32 {
+    i32::from(g.after.is_checkmate())
 }
 
-pub(super) fn recapture(g: &Glance) -> i32 {
-    i32::from(g.mv.is_capture() && g.before.last_to == Some(g.mv.to()))
+fn recapture(g: &Glance) -> i32 {
+    i32::from(g.mv.is_capture() && g.before.last.is_some_and(|last| last.to == g.mv.to()))
 }
 
-pub(super) fn rescue(g: &Glance) -> i32 {
+fn rescue(g: &Glance) -> i32 {
     let saved = g.before.facts.our_loose.contains(g.from) && !g.lands_loose();
     if saved { pawns(piece_points(g.role)) } else { 0 }
 }
 
-pub(super) fn leaves_loose(g: &Glance) -> i32 {
+fn leaves_loose(g: &Glance) -> i32 {
     let before = g.before.facts.our_loose.without(g.from).count();
     g.facts.our_loose.without(g.to).count() as i32 - before as i32
 }
 
-pub(super) fn lands_loose(g: &Glance) -> i32 {
+fn lands_loose(g: &Glance) -> i32 {
     if g.lands_loose() { pawns(piece_points(g.landed_role())) } else { 0 }
 }
 
-pub(super) fn pawn_chases(g: &Glance) -> i32 {
+fn pawn_chases(g: &Glance) -> i32 {
     let them = &g.facts.them;
     let reach = them.attacks_by(Role::Pawn) | pawn_push_attacks(g);
     i32::from(!matches!(g.role, Role::Pawn | Role::King) && reach.contains(g.to))
@@ -46,7 +192,7 @@ fn pawn_push_attacks(g: &Glance) -> Bitboard {
         .fold(Bitboard::EMPTY, |all, stop| all | attacks::pawn_attacks(them, stop))
 }
 
-pub(super) fn new_targets(g: &Glance) -> i32 {
+fn new_targets(g: &Glance) -> i32 {
     let before = g.before.facts.their_loose.without(g.to).count();
     g.facts.their_loose.count() as i32 - before as i32
 }
@@ -63,7 +209,7 @@ fn victims(g: &Glance) -> Bitboard {
     reach.into_iter().filter(|&square| worth(square)).collect()
 }
 
-pub(super) fn target_value(g: &Glance) -> i32 {
+fn target_value(g: &Glance) -> i32 {
     let board = g.after.board();
     let old = g.before.position.board().attacks_from(g.from);
     victims(g)
@@ -75,41 +221,41 @@ pub(super) fn target_value(g: &Glance) -> i32 {
         .unwrap_or(0)
 }
 
-pub(super) fn fork(g: &Glance) -> i32 {
+fn fork(g: &Glance) -> i32 {
     let king = g.after.board().attacks_from(g.to).contains(g.facts.them.king);
     i32::from(victims(g).count() + usize::from(king) >= 2)
 }
 
-pub(super) fn mate_threat(g: &Glance) -> i32 {
-    i32::from(g.mate_threat)
+fn mate_threat(g: &Glance) -> i32 {
+    i32::from(g.mate_threat())
 }
 
-pub(super) fn check(g: &Glance) -> i32 {
+fn check(g: &Glance) -> i32 {
     i32::from(g.gives_check())
 }
 
-pub(super) fn safe_check(g: &Glance) -> i32 {
+fn safe_check(g: &Glance) -> i32 {
     i32::from(g.gives_check() && !g.lands_loose())
 }
 
-pub(super) fn allows_mate(g: &Glance) -> i32 {
-    i32::from(g.replies.mates > 0)
+fn allows_mate(g: &Glance) -> i32 {
+    i32::from(g.replies().mates > 0)
 }
 
-pub(super) fn allows_checks(g: &Glance) -> i32 {
-    g.replies.safe_checks
+fn allows_checks(g: &Glance) -> i32 {
+    g.replies().safe_checks
 }
 
-pub(super) fn safe_replies(g: &Glance) -> i32 {
-    g.replies.safe
+fn safe_replies(g: &Glance) -> i32 {
+    g.replies().safe
 }
 
-pub(super) fn replies(g: &Glance) -> i32 {
-    g.replies.legal
+fn replies(g: &Glance) -> i32 {
+    g.replies().legal
 }
 
-pub(super) fn few_replies(g: &Glance) -> i32 {
-    i32::from(g.replies.safe <= 2)
+fn few_replies(g: &Glance) -> i32 {
+    i32::from(g.replies().safe <= 2)
 }
 
 /// Pieces of the king's own side that alone stand between it and an enemy slider.
@@ -126,12 +272,12 @@ fn pinned(board: &Board, king: Square) -> i32 {
         .count() as i32
 }
 
-pub(super) fn own_pins(g: &Glance) -> i32 {
+fn own_pins(g: &Glance) -> i32 {
     pinned(g.after.board(), g.facts.us.king)
         - pinned(g.before.position.board(), g.before.facts.us.king)
 }
 
-pub(super) fn trapped(g: &Glance) -> i32 {
+fn trapped(g: &Glance) -> i32 {
     let role = g.landed_role();
     if matches!(role, Role::Pawn | Role::King) {
         return 0;
@@ -141,7 +287,7 @@ pub(super) fn trapped(g: &Glance) -> i32 {
     i32::from((exits & !them.attacks_by_less(role) & !them.attacks).is_empty())
 }
 
-pub(super) fn defends(g: &Glance) -> i32 {
+fn defends(g: &Glance) -> i32 {
     let board = g.before.position.board();
     let attacked = g.facts.us.pieces & g.facts.them.attacks & !board.kings();
     let newly = g.after.board().attacks_from(g.to) & !board.attacks_from(g.from);

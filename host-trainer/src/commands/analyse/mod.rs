@@ -10,8 +10,8 @@ use std::{
 use anyhow::Result;
 use kibitzer_core::{
     position::parse_fen,
-    shakmaty::{Chess, Square, uci::UciMove},
-    viveka::{self, FITTED, Weights},
+    shakmaty::Chess,
+    viveka::{self, FITTED, LastMove, Weights},
 };
 use report::Report;
 
@@ -66,11 +66,11 @@ impl Analyse {
             Some(path) => Some(Network::open(path, self.device, 1)?),
             None => None,
         };
-        let last_to = self.last_to()?;
+        let last = self.last()?;
         for fen in self.fens() {
             let (place, fen) = fen?;
             let position = read(&String::from_utf8_lossy(&fen), &place)?;
-            let analysis = viveka::analyse(&position, last_to, weights);
+            let analysis = viveka::analyse(&position, last, weights);
             let net = network.as_mut().map(|network| network.answer(&position)).transpose()?;
             let report = Report::new(&analysis, weights, net);
             if self.json {
@@ -99,11 +99,11 @@ impl Analyse {
         }))
     }
 
-    /// Where the last move arrived, if one is given.
-    fn last_to(&self) -> Result<Option<Square>> {
+    /// The opponent's last move, if one is given.
+    fn last(&self) -> Result<Option<LastMove>> {
         let Some(last) = &self.last else { return Ok(None) };
-        let square = last.parse::<UciMove>().ok().and_then(UciMove::to);
-        Ok(Some(square.ok_or_else(|| {
+        let squares = last.parse().ok().and_then(|uci| LastMove::from_uci(&uci));
+        Ok(Some(squares.ok_or_else(|| {
             let what = format!("{last} is not a UCI move");
             UserError::new(what, "--last", "write the opponent's last move as in e7e5")
         })?))
