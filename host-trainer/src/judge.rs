@@ -23,37 +23,35 @@ pub struct Judged<'a> {
     material: Vec<i32>,
     /// Numbers of the moves in the scan's order.
     scan: Vec<usize>,
-    /// Drop of each candidate, in the scan's order.
-    drops: Vec<Drop>,
+    /// What the worst forcing reply to each move costs, in points.
+    drops: &'a [i16],
 }
 
-/// Works out scores, candidates and checks of every position, in parallel.
+/// Works out scores and candidates of every position, in parallel.
 pub fn examine<'a>(
-    positions: &[(&'a LabelledPosition, &Features)],
+    positions: &[(&'a LabelledPosition, &'a Features)],
     weights: &Weights,
-    done: impl Fn() + Sync,
 ) -> Vec<Judged<'a>> {
     positions
         .par_iter()
-        .map(|(labelled, features)| {
-            let judged = Judged::new(labelled, features, weights);
-            done();
-            judged
-        })
+        .map(|(labelled, features)| Judged::new(labelled, features, weights))
         .collect()
 }
 
 impl<'a> Judged<'a> {
-    fn new(labelled: &'a LabelledPosition, features: &Features, weights: &Weights) -> Judged<'a> {
+    fn new(
+        labelled: &'a LabelledPosition,
+        features: &'a Features,
+        weights: &Weights,
+    ) -> Judged<'a> {
         let scores: Vec<i32> = features.moves.iter().map(|v| weights.score(v)).collect();
         let scans: Vec<i32> = features.moves.iter().map(|v| weights.scan(v)).collect();
         let mut scan: Vec<usize> = (0..scores.len()).collect();
         scan.sort_by_key(|&i| scan_order(scans[i], scores[i], labelled.moves[i].mv));
-        let candidates = scan.iter().take(CANDIDATES);
         Judged {
             labelled,
             material: features.moves.iter().map(|v| v[MATERIAL].into()).collect(),
-            drops: candidates.map(|&i| features.drop(labelled, i)).collect(),
+            drops: &features.drops,
             scores,
             scan,
         }
@@ -86,8 +84,11 @@ impl<'a> Judged<'a> {
 
     /// The best candidates by the score with the check.
     pub fn checked(&self, weights: &Weights) -> Vec<usize> {
-        let total = |(&i, &drop): (&usize, &Drop)| (i, self.scores[i] - weights.penalty(drop));
-        best_of(self.scan.iter().zip(&self.drops).map(total))
+        let total = |&i: &usize| {
+            let drop = Drop { points: self.drops[i].into(), reply: None };
+            (i, self.scores[i] - weights.penalty(drop))
+        };
+        best_of(self.scan.iter().take(CANDIDATES).map(total))
     }
 }
 

@@ -148,7 +148,7 @@ fn the_judge_and_the_core_choose_alike() {
     let positions = library::read(&folder.path().join("lib.jsonl")).unwrap();
     let features = features::compute(&positions, || ());
     let rows: Vec<_> = positions.iter().zip(&features).collect();
-    let judged: Vec<Judged> = judge::examine(&rows, &FITTED, || ());
+    let judged: Vec<Judged> = judge::examine(&rows, &FITTED);
     for (position, judged) in positions.iter().zip(&judged) {
         let analysis = analyse(&position.position, position.last, &FITTED);
         let chosen = analysis.candidates[0].mv;

@@ -10,8 +10,10 @@ use kibitzer_core::viveka::{CANDIDATES, TERMS, Weights};
 use crate::{
     files,
     fit::{
-        self, check,
-        features::{self, Features},
+        self,
+        cache::Cache,
+        check,
+        features::Features,
         openings::{self, FOLDS, Split},
         weights::{self, WeightsFile},
     },
@@ -40,6 +42,8 @@ pub struct Fit {
     /// Seed of the choice of openings held out.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    #[command(flatten)]
+    cache: Cache,
 }
 
 /// A position with its features.
@@ -56,11 +60,9 @@ impl Fit {
             files::require_writable(table)?;
         }
         let positions = library::read(&self.library)?;
-        let names = openings::names(&positions);
+        let names = openings::names(positions.iter());
         let split = openings::split(&names, self.hold_out, self.seed)?;
-        let bar = progress::bar(positions.len() as u64, "positions");
-        let features = features::compute(&positions, || bar.inc(1));
-        bar.finish_and_clear();
+        let features = self.cache.features(&positions)?;
         let rows: Vec<Row> = positions
             .iter()
             .zip(&features)
@@ -95,7 +97,7 @@ impl Fit {
 /// Score, scan, β and the critical threshold, all from `rows`.
 fn fit_all(rows: &[Row]) -> Result<Weights> {
     let mut weights = weights::round(&fit::fit_score(rows), &fit::fit_scan(rows))?;
-    let judged = judge::examine(rows, &weights, || ());
+    let judged = judge::examine(rows, &weights);
     weights.check_percent = check::fit_beta(&weights, &judged);
     weights.temperature = check::fit_temperature(&judged);
     weights.critical_entropy = check::fit_critical(&weights, &judged);
@@ -120,7 +122,7 @@ fn cross_validate(rows: &[Row], split: &Split) -> Result<CrossValidated> {
         let in_fold = |row: &&Row| openings::fold(&split.fitted, &row.0.opening) == fold;
         let (test, train): (Vec<Row>, Vec<Row>) = rows.iter().copied().partition(|r| in_fold(&r));
         let weights = fit_all(&train)?;
-        let judged = judge::examine(&test, &weights, || ());
+        let judged = judge::examine(&test, &weights);
         let n = judged.len() as f64;
         for (sum, loss) in losses_sum.iter_mut().zip(losses(&judged, &weights)) {
             *sum += n * loss;

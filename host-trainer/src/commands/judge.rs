@@ -13,7 +13,8 @@ use crate::{
     engine::Engine,
     error::UserError,
     fit::{
-        features::{self, Features},
+        cache::Cache,
+        features::Features,
         openings,
         weights::{self, WeightsFile},
     },
@@ -44,7 +45,12 @@ pub struct Judge {
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    cache: Cache,
 }
+
+/// A position with its features.
+type Row<'a> = (&'a LabelledPosition, &'a Features);
 
 /// Everything `judge` tells.
 #[derive(Debug, Serialize)]
@@ -93,11 +99,13 @@ impl Judge {
             }
             None => (None, FITTED.clone()),
         };
-        let mut positions = library::read(&self.library)?;
+        let positions = library::read(&self.library)?;
+        let features = self.cache.features(&positions)?;
+        let mut rows: Vec<Row> = positions.iter().zip(&features).collect();
         if self.held_out {
-            keep_held_out(&mut positions, file.as_ref())?;
+            keep_held_out(&mut rows, file.as_ref())?;
         }
-        let report = self.report(&positions, &weights, file.as_ref())?;
+        let report = self.report(&rows, &weights, file.as_ref())?;
         let mut out = io::stdout().lock();
         if self.json {
             return Ok(writeln!(out, "{}", serde_json::to_string(&report)?)?);
@@ -107,18 +115,12 @@ impl Judge {
 
     fn report(
         &self,
-        positions: &[LabelledPosition],
+        rows: &[Row],
         weights: &Weights,
         file: Option<&WeightsFile>,
     ) -> Result<Report> {
-        let openings = openings::names(positions);
-        let bar = progress::bar(positions.len() as u64, "positions");
-        let features = features::compute(positions, || bar.inc(1));
-        bar.finish_and_clear();
-        let rows: Vec<(&LabelledPosition, &Features)> = positions.iter().zip(&features).collect();
-        let bar = progress::bar(positions.len() as u64, "checks");
-        let judged = judge::examine(&rows, weights, || bar.inc(1));
-        bar.finish_and_clear();
+        let openings = openings::names(rows.iter().map(|row| row.0));
+        let judged = judge::examine(rows, weights);
         let mut choices = vec![
             named("material", judge::choice(&judged, |p| p.material())),
             named("score", judge::choice(&judged, |p| p.score())),
@@ -165,10 +167,10 @@ fn named(name: &str, outcome: Outcome) -> Named {
     Named { name: name.to_string(), outcome }
 }
 
-fn keep_held_out(positions: &mut Vec<LabelledPosition>, file: Option<&WeightsFile>) -> Result<()> {
+fn keep_held_out(rows: &mut Vec<Row>, file: Option<&WeightsFile>) -> Result<()> {
     let held_out = file.map_or(&[][..], |f| &f.held_out);
-    positions.retain(|p| held_out.contains(&p.opening));
-    if positions.is_empty() {
+    rows.retain(|row| held_out.contains(&row.0.opening));
+    if rows.is_empty() {
         let mend = "fit with --hold-out, and judge the same library";
         let what = "no position is of an opening that was held out";
         return Err(UserError::new(what, "--held-out", mend).into());

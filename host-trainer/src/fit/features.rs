@@ -1,35 +1,31 @@
-//! The terms' values for every move of a library, computed once and in parallel.
-use std::sync::OnceLock;
-
-use kibitzer_core::viveka::{Before, Drop, Glance, Values, drop_of, values};
+//! The terms' values and the drops of every move of a library, computed once and in parallel.
+use kibitzer_core::viveka::{Before, Glance, Values, drop_of, values};
 use rayon::prelude::*;
 
 use crate::library::LabelledPosition;
 
 /// One position's moves as numbers.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Features {
     /// The terms' values of each move, in the position's order of moves.
     pub moves: Vec<Values>,
-    /// Drops, worked out when first asked for: only candidates need them.
-    drops: Vec<OnceLock<Drop>>,
+    /// What the worst forcing reply to each move costs, in points.
+    pub drops: Vec<i16>,
 }
 
 impl Features {
-    fn new(labelled: &LabelledPosition) -> Features {
+    /// Works out every move of `labelled`.
+    pub fn new(labelled: &LabelledPosition) -> Features {
         let before = Before::new(&labelled.position, labelled.last);
-        let moves: Vec<Values> =
-            labelled.moves.iter().map(|m| values(&Glance::new(&before, m.mv))).collect();
-        Features { drops: moves.iter().map(|_| OnceLock::new()).collect(), moves }
-    }
-
-    /// What the worst forcing reply to move number `i` of `labelled` costs.
-    pub fn drop(&self, labelled: &LabelledPosition, i: usize) -> Drop {
-        *self.drops[i].get_or_init(|| drop_of(&labelled.position, labelled.moves[i].mv))
+        let moves = labelled.moves.iter();
+        Features {
+            moves: moves.clone().map(|m| values(&Glance::new(&before, m.mv))).collect(),
+            drops: moves.map(|m| drop_of(&labelled.position, m.mv).points as i16).collect(),
+        }
     }
 }
 
-/// Computes the terms of every move of every position.
+/// Computes every move of every position; `done` is called after each position.
 pub fn compute(positions: &[LabelledPosition], done: impl Fn() + Sync) -> Vec<Features> {
     positions
         .par_iter()

@@ -1,9 +1,10 @@
 //! Fitting Viveka's weights to a labelled library.
 //!
-//! - [`features`]: the terms' values of every move.
+//! - [`features`]: the terms' values of every move; [`cache`] keeps them in a file.
 //! - [`logit`]: the conditional logit that the weights come from.
 //! - [`openings`]: which positions are fitted on, and which are kept apart.
 //! - [`weights`]: from logit weights to integers, and the files they are kept in.
+pub mod cache;
 pub mod check;
 pub mod features;
 pub mod logit;

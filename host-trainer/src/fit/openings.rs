@@ -10,9 +10,9 @@ use crate::{error::UserError, library::LabelledPosition};
 /// Folds of the cross-validation.
 pub const FOLDS: usize = 5;
 
-/// The names of a library's openings, sorted.
-pub fn names(positions: &[LabelledPosition]) -> Vec<String> {
-    let names: BTreeSet<&str> = positions.iter().map(|p| p.opening.as_str()).collect();
+/// The names of the positions' openings, sorted.
+pub fn names<'a>(positions: impl IntoIterator<Item = &'a LabelledPosition>) -> Vec<String> {
+    let names: BTreeSet<&str> = positions.into_iter().map(|p| p.opening.as_str()).collect();
     names.into_iter().map(String::from).collect()
 }
 

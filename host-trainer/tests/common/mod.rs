@@ -26,6 +26,7 @@ const GAMES: &str = "\
 pub fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kibitzer"));
     command.current_dir(folder).args(arguments);
+    command.env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
     command
 }
 
