@@ -3,6 +3,7 @@
 //! - [`position`]: positions from FEN (rules by [`shakmaty`]).
 //! - [`inputs`] and [`moves`]: what the network reads and the index of the moves it scores.
 //! - [`exchange`]: material, and what a move keeps of it once all captures are played out.
+//! - [`square_exchange`]: the exchange on one square, as it is counted at the board.
 //! - [`viveka`]: the interpretable move chooser.
 //! - [`net`]: the network as data, its file format and integer inference.
 //! - [`board`]: the answer of a chessboard, as lines of text.
@@ -15,6 +16,7 @@ pub mod moves;
 pub mod net;
 mod numeric;
 pub mod position;
+pub mod square_exchange;
 pub mod viveka;
 
 pub use shakmaty;

@@ -35,6 +35,9 @@ const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const BY_HAND: &[(&str, &str, &str, i16)] = &[
     ("material", "4k3/8/8/3n4/8/8/3R4/4K3 w - - 0 1", "d2d5", 3),
     ("material", "4k3/8/4p3/3n4/8/8/3R4/4K3 w - - 0 1", "d2d5", -2),
+    ("exchange_one", "4k3/8/4p3/3n4/8/8/3R4/4K3 w - - 0 1", "d2d5", -2),
+    ("exchange_one", "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 2", "e5d6", 1),
+    ("exchange_one", "4k3/8/8/8/2p5/1N6/8/4K3 w - - 0 1", "e1e2", 0),
     ("capture", "4k3/8/8/3n4/8/8/3R4/4K3 w - - 0 1", "d2d5", 3),
     ("capture", "4k3/8/4p3/3n4/8/8/3R4/4K3 w - - 0 1", "d2d5", 0),
     ("capture", "4k3/8/4p3/3q4/8/8/3R4/4K3 w - - 0 1", "d2d5", 4),

@@ -5,6 +5,7 @@ use super::choice::Weights;
 pub static FITTED: Weights = Weights {
     rows: [
         ("material", 100, 0),
+        ("exchange_one", 0, 0),
         ("capture", 0, 18),
         ("takes", 50, 161),
         ("promotes", 0, 37),

@@ -4,6 +4,7 @@ use shakmaty::{Position as _, Role};
 use super::Term;
 use crate::{
     exchange::{immediate_gain, piece_points},
+    square_exchange::hangs,
     viveka::glance::{Glance, pawns},
 };
 
@@ -16,6 +17,15 @@ pub(super) const ROWS: &[Term] = &[
         "material kept after the move and all exchanges, in pawns",
         "wins {n:pawn} once all captures are played out",
         "loses {n:pawn} once all captures are played out"
+    ),
+    term!(
+        "exchange_one",
+        worked_out,
+        good,
+        exchange_one,
+        "material kept on the landing square once the captures there are played out, in pawns",
+        "wins {n:pawn} on {to}",
+        "loses {n:pawn} on {to}"
     ),
     term!(
         "capture",
@@ -49,6 +59,10 @@ pub(super) const ROWS: &[Term] = &[
 
 fn exchange(g: &Glance) -> i32 {
     pawns(g.x_q())
+}
+
+fn exchange_one(g: &Glance) -> i32 {
+    pawns(immediate_gain(g.mv) - hangs(g.after.board(), g.to))
 }
 
 /// Victim and promotion, less the captor where they defend the square.

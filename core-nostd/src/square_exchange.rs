@@ -1,0 +1,77 @@
+//! The exchange on one square: what a capture sequence there is worth, without a search.
+//!
+//! Both sides take with their cheapest piece, lines that open behind a capturer count, and
+//! either side may stop. Pins are not looked at, and a pawn that takes on the last rank stays a
+//! pawn: it is the count a player makes at a glance, where [`exchange`](crate::exchange) plays
+//! the captures out.
+use shakmaty::{Bitboard, Board, Chess, Color, Move, Position as _, Role, Square};
+
+use crate::{
+    exchange::{immediate_gain, piece_points},
+    moves::destination,
+};
+
+/// What the exchange on the square where `mv` lands is worth to the mover, in points: what it
+/// takes, less what the opponent wins by retaking there. `mv` is a legal move of `position`.
+pub fn exchange_one(position: &Chess, mv: Move) -> i32 {
+    let mut after = position.clone();
+    after.play_unchecked(mv);
+    immediate_gain(mv) - hangs(after.board(), destination(mv))
+}
+
+/// What its enemies win, in points, by taking the piece on `square` and going on there as long
+/// as it pays; 0 where there is no piece, or a king.
+pub fn hangs(board: &Board, square: Square) -> i32 {
+    match board.piece_at(square) {
+        Some(piece) if piece.role != Role::King => {
+            take(board, square, board.occupied(), piece.role, !piece.color)
+        }
+        _ => 0,
+    }
+}
+
+/// What `side` wins by taking a piece of the role `standing` on `square`, when the pieces in
+/// `occupied` are left.
+fn take(board: &Board, square: Square, occupied: Bitboard, standing: Role, side: Color) -> i32 {
+    let attackers = |side, left| board.attacks_to(square, side, left) & left;
+    let Some((from, role)) = cheapest(board, attackers(side, occupied)) else { return 0 };
+    let left = occupied.without(from);
+    if role == Role::King && attackers(!side, left).any() {
+        return 0;
+    }
+    (piece_points(standing) - take(board, square, left, role, !side)).max(0)
+}
+
+/// The cheapest piece among `pieces`, the king last.
+fn cheapest(board: &Board, pieces: Bitboard) -> Option<(Square, Role)> {
+    Role::ALL.into_iter().find_map(|role| Some(((pieces & board.by_role(role)).first()?, role)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::position::parse_fen;
+    use shakmaty::uci::UciMove;
+
+    #[test]
+    fn positions_worked_out_by_hand() {
+        for (why, fen, uci, points) in [
+            ("a hanging knight is won", "4k3/8/8/3n4/8/8/3R4/4K3 w - - 0 1", "d2d5", 300),
+            ("rook takes defended knight", "4k3/8/4p3/3n4/8/8/3R4/4K3 w - - 0 1", "d2d5", -200),
+            ("the rook behind sees through", "3rk3/8/8/3n4/8/8/3R4/3RK3 w - - 0 1", "d2d5", 300),
+            ("rook takes twice defended", "3rk3/8/4p3/3n4/8/8/3R4/3RK3 w - - 0 1", "d2d5", -200),
+            ("a quiet move into a pawn's reach", "4k3/8/8/2p5/8/5N2/8/4K3 w - - 0 1", "f3d4", -300),
+            ("the king retakes", "4k3/3p4/8/8/8/8/3R4/4K3 w - - 0 1", "d2d7", -400),
+            ("the king cannot retake", "4k3/3p4/8/8/B7/8/3R4/4K3 w - - 0 1", "d2d7", 100),
+            ("en passant wins a pawn", "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 2", "e5d6", 100),
+            ("en passant is retaken", "4k3/2p5/8/3pP3/8/8/8/4K3 w - d6 0 2", "e5d6", 0),
+            ("promotion by capture", "3rk3/2P5/8/8/8/8/8/4K3 w - - 0 1", "c7d8q", 400),
+            ("castling", "4k3/8/8/8/8/8/8/4K2R w K - 0 1", "e1g1", 0),
+            ("another loose piece is not seen", "4k3/8/8/8/2p5/1N6/8/4K3 w - - 0 1", "e1e2", 0),
+        ] {
+            let position = parse_fen(fen).unwrap();
+            let mv = uci.parse::<UciMove>().unwrap().to_move(&position).unwrap();
+            assert_eq!(exchange_one(&position, mv), points, "{why}: {fen} {uci}");
+        }
+    }
+}
