@@ -15,6 +15,7 @@ pub mod inputs;
 pub mod moves;
 pub mod net;
 mod numeric;
+mod placement;
 pub mod position;
 pub mod square_exchange;
 pub mod viveka;

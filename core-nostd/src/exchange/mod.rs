@@ -2,15 +2,15 @@
 //!
 //! The exchange search is a quiescence search over captures on every square, which either side
 //! may stop at any point. Material is counted in points, a pawn being 100.
-use heapless::Vec;
+mod search;
+
 use shakmaty::{Chess, Move, Position as _, Role};
+
+use crate::placement::Placement;
+use search::Search;
 
 /// A pawn, in points: the unit of every score.
 pub const PAWN: i32 = 100;
-/// More than any material balance, in points.
-const INFINITE: i32 = 1_000_000;
-/// No legal position has more captures than this.
-const MAX_CAPTURES: usize = 80;
 /// Positions that one exchange search looks at before every side stops where it is. Positions
 /// from games need some hundreds at most; composed ones with a dozen queens would need millions,
 /// and a board must answer those too. Counted, not timed, so that every machine stops alike.
@@ -47,52 +47,38 @@ pub fn immediate_gain(mv: Move) -> i32 {
     mv.capture().map_or(0, piece_points) + promotion
 }
 
-/// The legal captures, most promising first: big victims, then small attackers.
-#[inline(never)] // shakmaty's full-size move list must not stay on the stack of every ply
-fn captures(position: &Chess) -> Vec<Move, MAX_CAPTURES> {
-    let mut list = Vec::new();
-    for mv in position.capture_moves() {
-        if list.push(mv).is_err() {
-            break;
-        }
-    }
-    let order = |mv: &Move| piece_points(mv.role()) - 16 * mv.capture().map_or(0, piece_points);
-    list.sort_unstable_by_key(order);
-    list
-}
-
-/// The balance the side to move reaches, in points, given the present one and a window: exact
-/// inside `alpha < value < beta`, a bound outside. Looks at `nodes` positions at most.
-fn search(position: &Chess, balance: i32, mut alpha: i32, beta: i32, nodes: &mut u32) -> i32 {
-    let mut best = balance;
-    if best >= beta || *nodes == 0 {
-        return best;
-    }
-    *nodes -= 1;
-    alpha = alpha.max(best);
-    for mv in captures(position) {
-        let mut next = position.clone();
-        next.play_unchecked(mv);
-        let value = -search(&next, -(balance + immediate_gain(mv)), -beta, -alpha, nodes);
-        best = best.max(value);
-        alpha = alpha.max(value);
-        if alpha >= beta {
-            break;
-        }
-    }
-    best
+/// Whether the side to move gains at least `needed` points by captures.
+fn gains(position: &Chess, needed: i32, nodes: u32) -> (bool, u32) {
+    let mut search = Search { place: Placement::new(position.board()), nodes };
+    let us = position.turn();
+    let gains = match position.maybe_ep_square() {
+        Some(square) if needed > 0 => search.gains_in_passing(us, needed, square),
+        _ => search.gains(us, needed, None),
+    };
+    (gains, search.nodes)
 }
 
 /// Best balance, in points, that the side to move reaches by captures on any square, either
 /// side stopping when it likes.
 pub fn exchanges(position: &Chess) -> i32 {
-    search(position, balance(position), -INFINITE, INFINITE, &mut { NODES })
+    let (mut held, mut beyond) = (0, search::MOST + PAWN);
+    // Most positions have nothing to win, so that is asked first.
+    let mut next = PAWN;
+    while held + PAWN < beyond {
+        if gains(position, next, NODES).0 {
+            held = next;
+        } else {
+            beyond = next;
+        }
+        next = (held + beyond) / 2 / PAWN * PAWN;
+    }
+    balance(position) + held
 }
 
 /// Whether the side to move reaches a balance of at least `points` by exchanges. Cheaper than
-/// [`exchanges`], since the search has a null window.
+/// [`exchanges`].
 pub fn reaches(position: &Chess, points: i32) -> bool {
-    search(position, balance(position), points - 1, points, &mut { NODES }) >= points
+    gains(position, points - balance(position), NODES).0
 }
 
 /// The full exchange outcome of a move, in points: the balance the mover keeps after the move
@@ -157,14 +143,7 @@ mod tests {
     fn a_composed_position_is_answered_too() {
         let fen = "q2k2q1/2nqn2b/1n1P1n1b/2rnr2Q/1NQ1QN1Q/3Q3B/2RQR2B/Q2K2Q1 w - - 0 1";
         let position = parse_fen(fen).unwrap();
-        let mut nodes = NODES;
-        search(&position, balance(&position), -INFINITE, INFINITE, &mut nodes);
+        let (_, nodes) = gains(&position, PAWN, NODES);
         assert_eq!(nodes, 0, "without the bound it looks at hundreds of thousands");
-    }
-
-    #[test]
-    fn captures_are_legal_and_complete() {
-        let position = parse_fen("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 2").unwrap();
-        assert_eq!(captures(&position).len(), 1, "en passant is a capture");
     }
 }
