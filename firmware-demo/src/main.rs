@@ -8,6 +8,7 @@
 
 mod clock;
 mod line;
+#[cfg(feature = "net")]
 mod net;
 mod stack;
 mod uart;
@@ -27,13 +28,19 @@ use uart::Ports;
 #[entry]
 fn main() -> ! {
     // The runtime hands this out once, as `&'static mut`.
+    #[cfg(feature = "net")]
     static mut SCRATCH: [u8; net::SCRATCH_BYTES] = [0; net::SCRATCH_BYTES];
 
     let core = cortex_m::Peripherals::take().expect("nobody took them before main");
     let ports = uart::take().expect("nobody took them before main");
     let clock = Clock::start(core.SYST);
-    let net = net::open();
-    let board = Board { weights: &viveka::FITTED, net: Some((&net, SCRATCH)) };
+    #[cfg(feature = "net")]
+    let model = net::open();
+    #[cfg(feature = "net")]
+    let net = Some((&model, &mut SCRATCH[..]));
+    #[cfg(not(feature = "net"))]
+    let net = None;
+    let board = Board { weights: &viveka::FITTED, net };
     match converse(board, ports, &clock) {
         Ok(()) => exit(EXIT_SUCCESS),
         Err(_) => exit(EXIT_FAILURE),
