@@ -4,6 +4,7 @@
 //! - [`inputs`] and [`moves`]: what the network reads and the index of the moves it scores.
 //! - [`exchange`]: material, and what a move keeps of it once all captures are played out.
 //! - [`square_exchange`]: the exchange on one square, as it is counted at the board.
+//! - [`exchange_line`]: the position at the end of those captures.
 //! - [`viveka`]: the interpretable move chooser.
 //! - [`net`]: the network as data, its file format and integer inference.
 //! - [`board`]: the answer of a chessboard, as lines of text.
@@ -11,6 +12,7 @@
 
 pub mod board;
 pub mod exchange;
+pub mod exchange_line;
 pub mod inputs;
 pub mod moves;
 pub mod net;

@@ -1,0 +1,73 @@
+//! Where the exchanges end: the position after the best captures of both sides.
+use heapless::Vec;
+use shakmaty::{Board, Chess, Color, Move, Position as _, Square};
+
+use crate::exchange::{balance, piece_points, reaches};
+
+/// No legal position has more captures than this.
+const MAX_CAPTURES: usize = 80;
+/// No line has more captures than there are men to take.
+const MAX_PLIES: usize = 30;
+
+/// Plays out the exchanges that [`exchanges`](crate::exchange::exchanges) sees from `position`:
+/// both sides take what is best by material, and stop as soon as taking gains nothing. `value`
+/// is what it says: the balance that the side to move reaches, in points.
+///
+/// Of captures that are equally good, the bigger victim is taken, then by the cheaper piece,
+/// then farther ahead and nearer the middle: colours and wings do not matter.
+pub fn settle(position: &Chess, mut value: i32) -> Chess {
+    let mut position = position.clone();
+    for _ in 0..MAX_PLIES {
+        if value == balance(&position) || !play_best(&mut position, value) {
+            break;
+        }
+        value = -value;
+    }
+    position
+}
+
+/// Plays the first capture that keeps `value` for the side to move; tells whether there was one
+/// (an exchange search that was cut short may promise what no capture keeps).
+#[inline(never)] // the list of captures must not stay on the caller's stack
+fn play_best(position: &mut Chess, value: i32) -> bool {
+    for mv in captures(position) {
+        let mut next = position.clone();
+        next.play_unchecked(mv);
+        if !reaches(&next, 1 - value) {
+            *position = next;
+            return true;
+        }
+    }
+    false
+}
+
+/// The legal captures, in the order of trial.
+fn captures(position: &Chess) -> Vec<Move, MAX_CAPTURES> {
+    let mut list = Vec::new();
+    for mv in position.capture_moves() {
+        if list.push(mv).is_err() {
+            break;
+        }
+    }
+    list.sort_unstable_by_key(|&mv| order(position.board(), position.turn(), mv));
+    list
+}
+
+/// The place of a capture in the order of trial, different for each.
+fn order(board: &Board, us: Color, mv: Move) -> (i32, i32, Place, Place) {
+    let gain = mv.capture().map_or(0, piece_points) + mv.promotion().map_or(0, piece_points);
+    let place = |square| place(board, us, square);
+    (-gain, piece_points(mv.role()), place(mv.to()), place(mv.from().unwrap_or(mv.to())))
+}
+
+/// See [`place`].
+type Place = (u32, u32, u32);
+
+/// Ranks to the last one, files to the middle, files to our king: together they name one square,
+/// and the mirrored square on the mirrored board.
+fn place(board: &Board, us: Color, square: Square) -> Place {
+    let rank = us.fold_wb(square.rank(), square.rank().flip_vertical()).to_u32();
+    let file = square.file().to_u32();
+    let king = board.king_of(us).map_or(0, |king| king.file().to_u32());
+    (7 - rank, file.max(7 - file), file.abs_diff(king))
+}
