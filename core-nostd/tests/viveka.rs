@@ -1,5 +1,6 @@
 //! Viveka from outside: terms worked out by hand, symmetry, explanations, choices.
 use kibitzer_core::{
+    moves::destination,
     position::parse_fen,
     shakmaty::{
         CastlingMode, Chess, EnPassantMode, FromSetup as _, Position as _, Square, uci::UciMove,
@@ -123,30 +124,86 @@ const BY_HAND: &[(&str, &str, &str, i16)] = &[
     ("passed_push", "4k3/1p6/8/P7/8/8/8/4K3 w - - 0 1", "a5a6", 0),
     ("passed_pawns", "4k3/1p6/P7/8/8/8/8/4K3 w - - 0 1", "a6b7", 1),
     ("pawn_faults", "4k3/8/8/8/8/2p5/1P1P4/4K3 w - - 0 1", "b2c3", -1),
+    ("makes_pins", "4k3/8/2n5/8/8/8/8/4KB2 w - - 0 1", "f1b5", 1),
+    ("makes_pins", "4k3/3p4/2n5/8/8/8/8/4KB2 w - - 0 1", "f1b5", 0),
+    ("makes_pins", "4k3/8/2n5/1B6/8/8/8/4K3 w - - 0 1", "b5a6", -1),
+    ("queen_pins", "3qk3/8/5n2/8/8/8/8/2B1K3 w - - 0 1", "c1g5", 1),
+    ("queen_pins", "3qk3/8/5n2/8/8/8/8/2Q1K3 w - - 0 1", "c1g5", 0),
+    ("attacks_pinned", "4k3/8/2n5/1B6/8/8/8/3QK3 w - - 0 1", "d1c2", 1),
+    ("attacks_pinned", "8/4k3/2n5/1B6/8/8/8/3QK3 w - - 0 1", "d1c2", 0),
+    ("skewer", "8/8/8/2k2r2/8/8/8/R6K w - - 0 1", "a1a5", 5),
+    ("skewer", "8/8/4p3/2k2n2/8/8/8/R6K w - - 0 1", "a1a5", 0),
+    ("skewer", "8/8/1k6/2q2r2/8/8/8/R6K w - - 0 1", "a1a5", 0),
+    ("discovered_check", "4k3/8/8/8/4N3/8/8/3KR3 w - - 0 1", "e4c5", 1),
+    ("discovered_check", "5k2/8/8/8/8/8/8/4K2R w K - 0 1", "e1g1", 0),
+    ("double_check", "4k3/8/8/8/4N3/8/8/3KR3 w - - 0 1", "e4d6", 1),
+    ("double_check", "4k3/8/8/8/4N3/8/8/3KR3 w - - 0 1", "e4c5", 0),
+    ("discovered_attack", "4k3/8/4q3/8/4N3/8/8/3KR3 w - - 0 1", "e4c3", 9),
+    ("discovered_attack", "4k3/5p2/4n3/8/4N3/8/8/3KR3 w - - 0 1", "e4c3", 0),
+    ("opens_lines", "4k3/8/8/8/8/8/4P3/4KB2 w - - 0 1", "e2e4", 5),
+    ("opens_lines", "4k3/8/8/8/8/8/8/R3K3 w - - 0 1", "e1d1", -1),
+    ("opens_lines", "4k3/8/8/8/8/8/8/R3K3 w - - 0 1", "a1a2", 0),
+    ("closes_lines", "4k3/8/8/8/b7/8/1P6/4K3 w - - 0 1", "b2b3", 2),
+    ("closes_lines", "4k3/8/8/8/b7/1P6/8/4K3 w - - 0 1", "b3b4", -2),
+    ("battery", "4k3/8/8/8/8/8/3R4/R3K3 w - - 0 1", "a1d1", 1),
+    ("battery", "4k3/8/8/8/8/3R4/8/R3K3 w - - 0 1", "a1a3", 0),
+    ("battery", "4k3/8/8/8/8/8/1B6/3QK3 w - - 0 1", "d1d4", 1),
+];
+
+/// Term, position, the last move that led to it, move, and the value by the term's meaning.
+#[rustfmt::skip]
+const AFTER_LAST: &[(&str, &str, &str, &str, i16)] = &[
+    ("recapture", "4k3/8/4p3/3n4/8/8/3R4/4K3 w - - 0 1", "c7d5", "d2d5", 1),
+    ("recapture", "4k3/8/4p3/3n4/8/8/3R4/4K3 w - - 0 1", "e7e6", "d2d5", 0),
+    ("answers_threat", "4k3/8/8/8/1b6/2N5/8/4K2R w - - 0 1", "f8b4", "h1h3", 3),
+    ("answers_threat", "4k3/8/8/8/1b6/2N5/8/4K2R w - - 0 1", "a5b4", "h1h3", 0),
+    ("answers_threat", "4k3/8/8/1b6/8/3N4/8/4K2R w - - 0 1", "a6b5", "d3c5", 0),
+    ("answers_threat", "4k3/8/8/1b6/8/3N4/8/4K2R w - - 0 1", "d7b5", "d3c5", 3),
+    ("ignores_threat", "4k3/8/8/8/1b6/2N5/8/4K2R w - - 0 1", "f8b4", "e1e2", 3),
+    ("ignores_threat", "4k3/8/8/8/1b6/2N5/8/4K2R w - - 0 1", "a5b4", "e1e2", 0),
+    ("ignores_threat", "b3k3/8/8/3n4/8/5N2/8/4K3 w - - 0 1", "e7d5", "e1e2", 0),
+    ("ignores_threat", "b3k3/4n3/8/8/8/8/6N1/3K4 w - - 0 1", "d5e7", "d1e1", 3),
+    ("blocks_threat", "r3k3/8/8/8/8/8/8/N1B1K3 w - - 0 1", "b8a8", "c1a3", 1),
+    ("blocks_threat", "r3k3/8/8/8/8/8/8/N1B1K3 w - - 0 1", "b8a8", "c1b2", 0),
+    ("counterattack", "4k3/8/8/8/1b6/2N5/8/4K2R w - - 0 1", "f8b4", "h1h4", 1),
+    ("counterattack", "4k3/8/8/8/1b6/2N5/8/4K2R w - - 0 1", "f8b4", "e1e2", 0),
+    ("attacks_mover", "4k3/8/8/8/1b6/2N5/8/4K2R w - - 0 1", "f8b4", "h1h4", 1),
+    ("attacks_mover", "4k3/8/8/8/1b6/2N5/8/4K2R w - - 0 1", "e7e8", "h1h4", 0),
+    ("unguarded_square", "4k3/8/8/8/4n3/8/8/3RK3 w - - 0 1", "f6e4", "d1d5", 1),
+    ("unguarded_square", "4k3/8/8/8/4n3/8/8/3RK3 w - - 0 1", "f6e4", "d1d3", 0),
+    ("unguarded_square", "4k3/8/4p3/8/4n3/8/8/3RK3 w - - 0 1", "f6e4", "d1d5", 0),
+    ("takes_unguarded", "4k3/8/8/3p4/4n3/8/8/3RK3 w - - 0 1", "f6e4", "d1d5", 1),
+    ("takes_unguarded", "4k3/8/8/3p4/4n3/8/8/3RK3 w - - 0 1", "g5e4", "d1d5", 0),
 ];
 
 #[test]
 fn terms_have_the_values_worked_out_by_hand() {
-    let wrong: Vec<String> = BY_HAND
-        .iter()
-        .map(|&(name, fen, uci, expected)| {
-            (name, fen, uci, expected, values_of(fen, None, uci)[term(name)])
+    let rows = BY_HAND.iter().map(|&(name, fen, uci, value)| (name, fen, None, uci, value));
+    let later = AFTER_LAST.iter().map(|&(name, fen, last, uci, v)| (name, fen, Some(last), uci, v));
+    let wrong: Vec<String> = rows
+        .chain(later)
+        .map(|row| (row, values_of(row.1, row.2, row.3)[term(row.0)]))
+        .filter(|(row, value)| row.4 != *value)
+        .map(|((name, fen, last, uci, expected), value)| {
+            format!("{name} of {uci} after {last:?} in {fen}: {value} is not {expected}")
         })
-        .filter(|row| row.3 != row.4)
-        .map(|row| format!("{} of {} in {}: {} is not {}", row.0, row.2, row.1, row.4, row.3))
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let recapture = "4k3/8/4p3/3n4/8/8/3R4/4K3 w - - 0 1";
-    assert_eq!(values_of(recapture, Some("c7d5"), "d2d5")[term("recapture")], 1);
-    assert_eq!(values_of(recapture, Some("e7e6"), "d2d5")[term("recapture")], 0);
-    assert_eq!(values_of(recapture, None, "d2d5")[term("recapture")], 0);
+}
+
+#[test]
+fn without_the_last_move_its_terms_are_zero() {
+    for &(name, fen, _, uci, _) in AFTER_LAST {
+        assert_eq!(values_of(fen, None, uci)[term(name)], 0, "{name} of {uci} in {fen}");
+    }
 }
 
 #[test]
 fn every_term_is_tested_by_hand() {
+    let rows = BY_HAND.iter().map(|row| (row.0, row.3));
+    let rows: Vec<_> = rows.chain(AFTER_LAST.iter().map(|row| (row.0, row.4))).collect();
     for t in &TERMS {
-        let tested = |row: &&(&str, &str, &str, i16)| row.0 == t.name && row.3 != 0;
-        let tested = t.name == "recapture" || BY_HAND.iter().any(|row| tested(&row));
+        let tested = rows.iter().any(|&(name, value)| name == t.name && value != 0);
         assert!(tested, "{} has no position where it is not 0", t.name);
     }
 }
@@ -189,6 +246,43 @@ fn colours_and_wings_do_not_matter() {
         }
     }
     assert!(colours >= 200 && wings >= 50, "{colours} and {wings} positions compared");
+}
+
+/// Values of the terms seen at a glance, for all moves after `last`, sorted.
+fn glance_values(position: &Chess, last: LastMove) -> Vec<Vec<i32>> {
+    let before = Before::new(position, Some(last));
+    let moves = position.legal_moves();
+    let mut all: Vec<Vec<i32>> = moves
+        .into_iter()
+        .map(|mv| Glance::new(&before, mv))
+        .map(|glance| TERMS.iter().filter(|t| t.glance).map(|t| (t.value)(&glance)).collect())
+        .collect();
+    all.sort_unstable();
+    all
+}
+
+/// As above where the last move is known: some move of every fixture position.
+#[test]
+fn colours_and_wings_do_not_matter_after_a_last_move() {
+    let mut compared = 0;
+    for (number, mut position) in positions().into_iter().enumerate() {
+        let moves = position.legal_moves();
+        let Some(&mv) = moves.get(number % moves.len().max(1)) else { continue };
+        let (from, to) = (mv.from().unwrap(), destination(mv));
+        position.play_unchecked(mv);
+        let own = glance_values(&position, LastMove { from, to });
+        for (flip_ranks, flip) in
+            [(true, Square::flip_vertical as fn(_) -> _), (false, Square::flip_horizontal)]
+        {
+            let Some(mirror) = mirrored(&position, flip_ranks) else { continue };
+            if flip_ranks || position.castles().is_empty() {
+                let last = LastMove { from: flip(from), to: flip(to) };
+                assert_eq!(own, glance_values(&mirror, last), "{mv:?} led to {position:?}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared >= 250, "{compared} positions compared");
 }
 
 #[test]

@@ -111,6 +111,23 @@ fn loose(board: &Board, side: &Side, enemy: &Side) -> Bitboard {
         .fold(undefended, |all, squares| all | squares)
 }
 
+/// Value in points of the dearest piece on `squares`, kings not counted; 0 where there is none.
+pub fn dearest(board: &Board, squares: Bitboard) -> i32 {
+    squares.into_iter().filter_map(|s| board.role_at(s)).map(piece_points).max().unwrap_or(0)
+}
+
+/// Pieces of `color` that alone stand between `target`, a square of that color, and an enemy
+/// among `snipers`.
+pub fn pinned(board: &Board, target: Square, color: Color, snipers: Bitboard) -> Bitboard {
+    let lines = attacks::rook_attacks(target, Bitboard::EMPTY) & board.rooks_and_queens()
+        | attacks::bishop_attacks(target, Bitboard::EMPTY) & board.bishops_and_queens();
+    (lines & snipers & board.by_color(!color))
+        .into_iter()
+        .map(|sniper| attacks::between(target, sniper) & board.occupied())
+        .filter(|between| between.count() == 1 && between.is_subset(board.by_color(color)))
+        .fold(Bitboard::EMPTY, |all, piece| all | piece)
+}
+
 /// Rank counted from `color`'s side, 0 to 7.
 pub fn relative_rank(square: Square, color: Color) -> i32 {
     color.fold_wb(square.rank(), square.rank().flip_vertical()).to_u32() as i32

@@ -3,7 +3,10 @@ use core::cell::OnceCell;
 
 use shakmaty::{Chess, Color, Move, MoveList, Position, Role, Square, uci::UciMove};
 
-use super::facts::{Facts, phase};
+use super::{
+    facts::{Facts, phase},
+    last_change::LastChange,
+};
 use crate::{
     exchange::{PAWN, balance, exchanges, reaches},
     moves::destination,
@@ -41,6 +44,7 @@ pub struct Before<'a> {
     pub balance: i32,
     /// Game phase, 24 (middlegame) to 0 (endgame).
     pub phase: i32,
+    last_change: OnceCell<LastChange>,
 }
 
 impl<'a> Before<'a> {
@@ -52,7 +56,17 @@ impl<'a> Before<'a> {
             facts: Facts::new(position, position.turn()),
             balance: balance(position),
             phase: phase(position.board()),
+            last_change: OnceCell::new(),
         }
+    }
+
+    /// What the opponent's last move changed; worked out when first asked for.
+    pub fn last_change(&self) -> &LastChange {
+        self.last_change.get_or_init(|| {
+            self.last.map_or_else(LastChange::default, |last| {
+                LastChange::new(self.position, last, &self.facts)
+            })
+        })
     }
 
     /// The side whose moves are judged.

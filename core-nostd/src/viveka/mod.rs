@@ -11,6 +11,7 @@ mod choice;
 mod explain;
 mod facts;
 mod glance;
+mod last_change;
 pub mod positional;
 mod terms;
 mod weights;

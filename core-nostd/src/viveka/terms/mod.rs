@@ -60,13 +60,22 @@ macro_rules! term {
 
 mod activity;
 mod king;
+mod last_move;
+mod lines;
 mod material;
 mod pawns;
 mod threats;
 
 /// The themes in the order of the weight table.
-const THEMES: &[&[Term]] =
-    &[material::ROWS, threats::ROWS, activity::ROWS, king::ROWS, pawns::ROWS];
+const THEMES: &[&[Term]] = &[
+    material::ROWS,
+    threats::ROWS,
+    last_move::ROWS,
+    lines::ROWS,
+    activity::ROWS,
+    king::ROWS,
+    pawns::ROWS,
+];
 
 /// Number of terms.
 pub const TERM_COUNT: usize = {

@@ -1,5 +1,5 @@
 //! Threats made and threats allowed, safety of the pieces, and what the opponent may do.
-use shakmaty::{Bitboard, Board, Position as _, Role, Square, attacks};
+use shakmaty::{Bitboard, Position as _, Role, Square, attacks};
 
 use super::Term;
 use crate::{
@@ -9,14 +9,6 @@ use crate::{
 
 pub(super) const ROWS: &[Term] = &[
     term!("mate", worked_out, good, mate, "1 for checkmate", "is checkmate"),
-    term!(
-        "recapture",
-        glance,
-        good,
-        recapture,
-        "1 if the piece that just moved is taken",
-        "takes the piece that just moved"
-    ),
     term!(
         "rescue",
         glance,
@@ -126,15 +118,6 @@ pub(super) const ROWS: &[Term] = &[
         "leaves them hardly a safe move"
     ),
     term!(
-        "own_pins",
-        worked_out,
-        bad,
-        own_pins,
-        "more of our pieces pinned to our king than before",
-        "walks into {n:pin}",
-        "slips out of {n:pin}"
-    ),
-    term!(
         "trapped",
         glance,
         bad,
@@ -154,10 +137,6 @@ pub(super) const ROWS: &[Term] = &[
 
 fn mate(g: &Glance) -> i32 {
     i32::from(g.after.is_checkmate())
-}
-
-fn recapture(g: &Glance) -> i32 {
-    i32::from(g.mv.is_capture() && g.before.last.is_some_and(|last| last.to == g.mv.to()))
 }
 
 fn rescue(g: &Glance) -> i32 {
@@ -209,7 +188,7 @@ fn victims(g: &Glance) -> Bitboard {
     reach.into_iter().filter(|&square| worth(square)).collect()
 }
 
-fn target_value(g: &Glance) -> i32 {
+pub(super) fn target_value(g: &Glance) -> i32 {
     let board = g.after.board();
     let old = g.before.position.board().attacks_from(g.from);
     victims(g)
@@ -256,25 +235,6 @@ fn replies(g: &Glance) -> i32 {
 
 fn few_replies(g: &Glance) -> i32 {
     i32::from(g.replies().safe <= 2)
-}
-
-/// Pieces of the king's own side that alone stand between it and an enemy slider.
-fn pinned(board: &Board, king: Square) -> i32 {
-    let Some(color) = board.color_at(king) else { return 0 };
-    let enemy = board.by_color(!color);
-    let snipers = (attacks::rook_attacks(king, Bitboard::EMPTY) & board.rooks_and_queens()
-        | attacks::bishop_attacks(king, Bitboard::EMPTY) & board.bishops_and_queens())
-        & enemy;
-    snipers
-        .into_iter()
-        .map(|sniper| attacks::between(king, sniper) & board.occupied())
-        .filter(|between| between.count() == 1 && between.is_subset(board.by_color(color)))
-        .count() as i32
-}
-
-fn own_pins(g: &Glance) -> i32 {
-    pinned(g.after.board(), g.facts.us.king)
-        - pinned(g.before.position.board(), g.before.facts.us.king)
 }
 
 fn trapped(g: &Glance) -> i32 {
