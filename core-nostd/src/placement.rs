@@ -72,7 +72,7 @@ impl Placement {
     /// Pieces of `color` that attack `square`.
     pub fn attackers(&self, square: Square, color: Color) -> Bitboard {
         let (mut attackers, far) = self.candidates(square, color);
-        for from in far {
+        for from in squares(far) {
             if !self.is_blocked(square, from) {
                 attackers.add(from);
             }
@@ -83,7 +83,7 @@ impl Placement {
     /// Whether a piece of `color` attacks `square`.
     pub fn is_attacked(&self, square: Square, color: Color) -> bool {
         let (near, far) = self.candidates(square, color);
-        near.any() || far.into_iter().any(|from| !self.is_blocked(square, from))
+        near.any() || squares(far).any(|from| !self.is_blocked(square, from))
     }
 
     /// Pawns, knights and kings of `color` that attack `square`, and its sliders that would if
@@ -99,25 +99,36 @@ impl Placement {
         (near & self.color(color), far & self.color(color))
     }
 
-    /// Squares that pieces of `color` attack.
-    pub fn reach(&self, color: Color) -> Bitboard {
+    /// Those of `targets` that pieces of `color` attack.
+    pub fn attacked(&self, color: Color, targets: Bitboard) -> Bitboard {
+        if targets.is_empty() {
+            return targets;
+        }
         let own = self.color(color);
-        let occupied = self.occupied();
         let [pawns, knights, bishops, rooks, queens, kings] = self.roles;
-        let mut reach = pawn_reach(pawns & own, color);
-        for square in knights & own {
-            reach |= attacks::knight_attacks(square);
+        let mut near = pawn_reach(pawns & own, color);
+        for square in squares(knights & own) {
+            near |= attacks::knight_attacks(square);
         }
-        for square in (bishops | queens) & own {
-            reach |= attacks::bishop_attacks(square, occupied);
+        for square in squares(kings & own) {
+            near |= attacks::king_attacks(square);
         }
-        for square in (rooks | queens) & own {
-            reach |= attacks::rook_attacks(square, occupied);
+        let mut attacked = near & targets;
+        for from in squares((bishops | queens) & own) {
+            for square in squares(BISHOP_LINES[from as usize] & targets & !attacked) {
+                if !self.is_blocked(from, square) {
+                    attacked.add(square);
+                }
+            }
         }
-        for square in kings & own {
-            reach |= attacks::king_attacks(square);
+        for from in squares((rooks | queens) & own) {
+            for square in squares(ROOK_LINES[from as usize] & targets & !attacked) {
+                if !self.is_blocked(from, square) {
+                    attacked.add(square);
+                }
+            }
         }
-        reach
+        attacked
     }
 
     /// Whether a piece stands between two squares on a line.
@@ -197,6 +208,39 @@ fn pawn_reach(pawns: Bitboard, color: Color) -> Bitboard {
     match color {
         Color::White => west.shift(7) | east.shift(9),
         Color::Black => west.shift(-9) | east.shift(-7),
+    }
+}
+
+/// The squares of a set, lowest first. On a 32-bit processor half the cost of
+/// [`Bitboard`]'s own iterator, which looks at both halves each time.
+#[derive(Debug, Clone)]
+pub struct Squares {
+    low: u32,
+    high: u32,
+}
+
+/// Goes through `set`.
+#[inline]
+pub const fn squares(set: Bitboard) -> Squares {
+    Squares { low: set.0 as u32, high: (set.0 >> 32) as u32 }
+}
+
+impl Iterator for Squares {
+    type Item = Square;
+
+    #[inline]
+    fn next(&mut self) -> Option<Square> {
+        if self.low != 0 {
+            let index = self.low.trailing_zeros();
+            self.low &= self.low - 1;
+            Some(Square::new(index))
+        } else if self.high != 0 {
+            let index = self.high.trailing_zeros();
+            self.high &= self.high - 1;
+            Some(Square::new(32 + index))
+        } else {
+            None
+        }
     }
 }
 

@@ -8,7 +8,7 @@
 use shakmaty::{Bitboard, Color, Move, Role, Square};
 
 use super::{PAWN, piece_points};
-use crate::placement::{Capture, Placement};
+use crate::placement::{Capture, Placement, squares};
 
 /// What a promotion adds at most.
 const BEST_PROMOTION: i32 = piece_points(Role::Queen) - PAWN;
@@ -39,30 +39,35 @@ impl Search {
         }
         self.nodes -= 1;
         let promotion = self.best_promotion(us);
-        if let Some((square, victim)) = last
-            && piece_points(victim) + promotion >= needed
-            && self.gains_on(us, needed, square, victim)
-        {
-            return true;
+        let mut wanted = self.worth(!us, needed - promotion);
+        if let Some((square, victim)) = last {
+            if wanted.contains(square) && self.gains_on(us, needed, square, victim) {
+                return true;
+            }
+            wanted.discard(square);
         }
-        let mut targets = self.place.color(!us);
-        if let Some((square, _)) = last {
-            targets.discard(square);
-        }
+        let targets = self.place.attacked(us, wanted);
         for victim in VICTIMS {
-            if piece_points(victim) + promotion < needed {
-                return false;
-            }
-            if victim == Role::Bishop {
-                targets &= self.place.reach(us);
-            }
-            for square in self.place.role(victim) & targets {
+            for square in squares(self.place.role(victim) & targets) {
                 if self.gains_on(us, needed, square, victim) {
                     return true;
                 }
             }
         }
         false
+    }
+
+    /// Pieces of `color` that are worth at least this many points, its king excepted.
+    #[inline]
+    fn worth(&self, color: Color, points: i32) -> Bitboard {
+        let mut pieces = self.place.color(color) & !self.place.role(Role::King);
+        for role in Role::ALL {
+            if piece_points(role) >= points {
+                break;
+            }
+            pieces &= !self.place.role(role);
+        }
+        pieces
     }
 
     /// What a promotion may add to a capture.
@@ -80,14 +85,11 @@ impl Search {
         }
         let last_rank = Bitboard::BACKRANKS.contains(to);
         for role in Role::ALL {
-            for from in attackers & self.place.role(role) {
-                let capture = Capture { role, from, to, victim, becomes: role };
+            for from in squares(attackers & self.place.role(role)) {
                 let gains = if role == Role::Pawn && last_rank {
-                    PROMOTIONS
-                        .into_iter()
-                        .any(|becomes| self.gains_by(us, needed, Capture { becomes, ..capture }))
+                    self.gains_by_promotion(us, needed, from, to, victim)
                 } else {
-                    self.gains_by(us, needed, capture)
+                    self.gains_by(us, needed, Capture { role, from, to, victim, becomes: role })
                 };
                 if gains {
                     return true;
@@ -95,6 +97,21 @@ impl Search {
             }
         }
         false
+    }
+
+    /// Whether a pawn that captures and is promoted gains at least `needed`.
+    #[inline(never)]
+    fn gains_by_promotion(
+        &mut self,
+        us: Color,
+        needed: i32,
+        from: Square,
+        to: Square,
+        victim: Role,
+    ) -> bool {
+        PROMOTIONS.into_iter().any(|becomes| {
+            self.gains_by(us, needed, Capture { role: Role::Pawn, from, to, victim, becomes })
+        })
     }
 
     /// Whether this capture, if it is legal, gains at least `needed`.
@@ -119,7 +136,7 @@ impl Search {
     /// [`Search::gains`] where a pawn that has just passed `square` can also be taken there.
     pub fn gains_in_passing(&mut self, us: Color, needed: i32, square: Square) -> bool {
         if needed <= PAWN {
-            for from in self.place.attackers(square, us) & self.place.role(Role::Pawn) {
+            for from in squares(self.place.attackers(square, us) & self.place.role(Role::Pawn)) {
                 let before = self.place.clone();
                 self.place.play(us, Move::EnPassant { from, to: square });
                 let gains = self.holds(us, PAWN - needed, (square, Role::Pawn));
