@@ -303,7 +303,7 @@ fn the_scan_keeps_the_eight_best() {
             .into_iter()
             .map(|mv| (mv, values(&Glance::new(&before, mv))))
             .collect();
-        all.sort_by_key(|(mv, v)| scan_order(FITTED.scan(v), FITTED.score(v), *mv));
+        all.sort_by_key(|(mv, v)| scan_order(FITTED.scan(v), *mv));
         let mut expected: Vec<_> = all.iter().take(CANDIDATES).map(|(mv, _)| *mv).collect();
         let kept = analyse(&position, None, &FITTED).candidates;
         let mut kept: Vec<_> = kept.iter().map(|c| c.mv).collect();

@@ -47,7 +47,7 @@ impl<'a> Judged<'a> {
         let scores: Vec<i32> = features.moves.iter().map(|v| weights.score(v)).collect();
         let scans: Vec<i32> = features.moves.iter().map(|v| weights.scan(v)).collect();
         let mut scan: Vec<usize> = (0..scores.len()).collect();
-        scan.sort_by_key(|&i| scan_order(scans[i], scores[i], labelled.moves[i].mv));
+        scan.sort_by_key(|&i| scan_order(scans[i], labelled.moves[i].mv));
         Judged {
             labelled,
             material: features.moves.iter().map(|v| v[MATERIAL].into()).collect(),

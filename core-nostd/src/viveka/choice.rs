@@ -27,8 +27,8 @@ pub type Values = [i16; TERM_COUNT];
 /// What is fitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Weights {
-    /// Name, score weight and scan points of each term, in the order of [`TERMS`]. Scores are
-    /// in points, a pawn being 100.
+    /// Name, score weight and scan points of each term, in the order of [`TERMS`]; both in
+    /// points, a pawn being 100.
     pub rows: [(&'static str, i32, i32); TERM_COUNT],
     /// β of the check, in percent.
     pub check_percent: i32,
@@ -65,12 +65,22 @@ impl Weights {
 
     /// `Σ wᵢ·xᵢ`, in points.
     pub fn score(&self, values: &Values) -> i32 {
-        self.rows.iter().zip(values).map(|(row, &x)| row.1 * i32::from(x)).sum()
+        self.sum(|row| row.1, |i| values[i])
     }
 
-    /// Scan points.
+    /// Scan points: on the score's scale, but of terms seen at a glance alone.
     pub fn scan(&self, values: &Values) -> i32 {
-        self.rows.iter().zip(values).map(|(row, &x)| row.2 * i32::from(x)).sum()
+        self.sum(|row| row.2, |i| values[i])
+    }
+
+    /// Sums weight times value over the terms with a weight; other values are not asked for.
+    fn sum(
+        &self,
+        weight: impl Fn(&(&str, i32, i32)) -> i32,
+        mut value: impl FnMut(usize) -> i16,
+    ) -> i32 {
+        let weights = self.rows.iter().map(weight).enumerate();
+        weights.filter(|&(_, w)| w != 0).map(|(i, w)| w * i32::from(value(i))).sum()
     }
 
     /// Whether a position with `moves` legal moves and this entropy, in thousandths of a nat, is
@@ -93,14 +103,6 @@ pub fn values(glance: &Glance) -> Values {
 /// The value of term number `i`.
 fn value(i: usize, glance: &Glance) -> i16 {
     (TERMS[i].value)(glance).clamp(i16::MIN.into(), i16::MAX.into()) as i16
-}
-
-/// The values of the terms that have a weight; 0 for the others, which are not worked out.
-fn weighted_values(glance: &Glance, weights: &Weights) -> Values {
-    core::array::from_fn(|i| match weights.rows[i] {
-        (_, 0, 0) => 0,
-        _ => value(i, glance),
-    })
 }
 
 /// A move that the scan kept, with everything that decides on it.
@@ -127,7 +129,8 @@ pub struct Candidate {
 pub struct Analysis {
     /// The candidates, the choice first.
     pub candidates: Vec<Candidate, CANDIDATES>,
-    /// Entropy of softmax(V/τ) over the legal moves, in thousandths of a nat.
+    /// Entropy of softmax(V/τ) over the legal moves, in thousandths of a nat; V of each move as in
+    /// [`standings`].
     pub entropy: i32,
     /// Whether one move stands out, by the entropy.
     pub critical: bool,
@@ -139,30 +142,81 @@ pub struct Analysis {
 /// Equal moves are ordered by their squares, so that the answer is the same everywhere.
 pub fn analyse(position: &Chess, last: Option<LastMove>, weights: &Weights) -> Analysis {
     let before = Before::new(position, last);
+    let scan = scan(&before, weights);
     let mut candidates: Vec<Candidate, CANDIDATES> = Vec::new();
-    let mut scores: Vec<i32, MAX_LEGAL> = Vec::new();
-    for mv in position.legal_moves() {
-        let glance = Glance::new(&before, mv);
-        let values = weighted_values(&glance, weights);
-        let score = weights.score(&values);
-        // Reachable positions have at most MAX_LEGAL moves; a few more would only be left out.
-        let _ = scores.push(score);
-        let scan = weights.scan(&values);
-        let kept = before.balance + glance.x_q();
-        let drop = Drop::default();
-        let candidate = Candidate { mv, scan, score, kept, drop, total: score, values };
-        keep(&mut candidates, candidate);
+    for &(points, mv) in &scan.candidates {
+        // As many as fit, since the scan's list is as long.
+        let _ = candidates.push(examine(&before, mv, points, weights));
     }
-    for candidate in &mut candidates {
-        let mut after = position.clone();
-        after.play_unchecked(candidate.mv);
-        candidate.drop = check::drop(&after, candidate.kept);
-        candidate.total = candidate.score - weights.penalty(candidate.drop);
-    }
+    let standings = standings(candidates.iter().map(|c| (c.scan, c.total)), &scan.others);
+    let entropy = entropy(&standings, weights.temperature);
     candidates.sort_unstable_by_key(|c| (-c.total, -c.score, order(c.mv)));
-    let entropy = entropy(&scores, weights.temperature);
-    let critical = weights.is_critical(scores.len(), entropy);
+    let critical = weights.is_critical(standings.len(), entropy);
     Analysis { candidates, entropy, critical }
+}
+
+/// What the scan found.
+struct Scan {
+    /// Points and moves of the candidates, the most points first.
+    candidates: Vec<(i32, Move), CANDIDATES>,
+    /// Points of the other moves.
+    others: Vec<i32, MAX_LEGAL>,
+}
+
+/// Gives every legal move its scan points and keeps the best.
+fn scan(before: &Before, weights: &Weights) -> Scan {
+    let mut scan = Scan { candidates: Vec::new(), others: Vec::new() };
+    for mv in before.position.legal_moves() {
+        let glance = Glance::new(before, mv);
+        let points = weights.sum(|row| row.2, |i| value(i, &glance));
+        scan.add(points, mv);
+    }
+    scan
+}
+
+impl Scan {
+    /// Puts a move where it belongs. Reachable positions have at most [`MAX_LEGAL`] moves; a few
+    /// more would only be missing among the others.
+    fn add(&mut self, points: i32, mv: Move) {
+        let list = &mut self.candidates;
+        let key = |&(points, mv): &(i32, Move)| scan_order(points, mv);
+        let place = list.iter().take_while(|c| key(c) < scan_order(points, mv)).count();
+        if place == CANDIDATES {
+            let _ = self.others.push(points);
+            return;
+        }
+        if list.is_full()
+            && let Some((evicted, _)) = list.pop()
+        {
+            let _ = self.others.push(evicted);
+        }
+        // The list has room and `place` lies within it.
+        let _ = list.insert(place, (points, mv));
+    }
+}
+
+/// Scores and checks a candidate.
+fn examine(before: &Before, mv: Move, scan: i32, weights: &Weights) -> Candidate {
+    let glance = Glance::new(before, mv);
+    let values =
+        core::array::from_fn(|i| if weights.rows[i].1 == 0 { 0 } else { value(i, &glance) });
+    let score = weights.score(&values);
+    let kept = before.balance + glance.x_q();
+    let drop = check::drop(&glance.after, kept);
+    Candidate { mv, scan, score, kept, drop, total: score - weights.penalty(drop), values }
+}
+
+/// The points with which each legal move enters the move distribution: its total for a candidate,
+/// given as scan points and total; for the others, which were not examined, their scan points
+/// stand in, shifted by what the candidates' totals differ from their scan points on average.
+pub fn standings(
+    candidates: impl Iterator<Item = (i32, i32)> + Clone,
+    others: &[i32],
+) -> Vec<i32, { MAX_LEGAL + CANDIDATES }> {
+    let count = candidates.clone().count().max(1) as i32;
+    let shift = candidates.clone().map(|(scan, total)| total - scan).sum::<i32>() / count;
+    let totals = candidates.map(|(_, total)| total);
+    totals.chain(others.iter().map(|scan| scan + shift)).take(MAX_LEGAL + CANDIDATES).collect()
 }
 
 /// What the worst forcing reply to `mv`, a legal move of `position`, costs.
@@ -173,24 +227,10 @@ pub fn drop_of(position: &Chess, mv: Move) -> Drop {
     check::drop(&after, kept)
 }
 
-/// The scan's order of moves: most scan points first, then the higher score, then by squares,
-/// so that the candidates are the same everywhere.
-pub fn scan_order(scan: i32, score: i32, mv: Move) -> impl Ord {
-    (-scan, -score, order(mv))
-}
-
-/// Inserts a candidate into the list, best scan first, and drops the last if it is full.
-fn keep(list: &mut Vec<Candidate, CANDIDATES>, new: Candidate) {
-    let key = |c: &Candidate| scan_order(c.scan, c.score, c.mv);
-    let place = list.iter().take_while(|c| key(c) < key(&new)).count();
-    if place == CANDIDATES {
-        return;
-    }
-    if list.is_full() {
-        list.pop();
-    }
-    // The list has room and `place` lies within it.
-    let _ = list.insert(place, new);
+/// The scan's order of moves: most scan points first, then by squares, so that the candidates
+/// are the same everywhere.
+pub fn scan_order(scan: i32, mv: Move) -> impl Ord {
+    (-scan, order(mv))
 }
 
 /// A total order on moves that does not depend on how they were generated.

@@ -19,7 +19,7 @@ mod weights;
 pub use check::{Drop, MAX_DROP};
 pub use choice::{
     Analysis, CANDIDATES, Candidate, MAX_WEIGHT, Values, Weights, analyse, drop_of, entropy,
-    scan_order, values,
+    scan_order, standings, values,
 };
 pub use explain::{Part, explain};
 pub use glance::{Before, Glance, LastMove};
