@@ -59,7 +59,10 @@ macro_rules! term {
 }
 
 mod activity;
+mod development;
+mod escapes;
 mod king;
+mod king_net;
 mod last_move;
 mod lines;
 mod material;
@@ -72,8 +75,11 @@ const THEMES: &[&[Term]] = &[
     threats::ROWS,
     last_move::ROWS,
     lines::ROWS,
+    escapes::ROWS,
+    development::ROWS,
     activity::ROWS,
     king::ROWS,
+    king_net::ROWS,
     pawns::ROWS,
 ];
 

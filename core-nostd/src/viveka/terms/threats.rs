@@ -118,14 +118,6 @@ pub(super) const ROWS: &[Term] = &[
         "leaves them hardly a safe move"
     ),
     term!(
-        "trapped",
-        glance,
-        bad,
-        trapped,
-        "1 if the moved piece has no safe square from where it landed",
-        "leaves the {piece} on {to} without a safe square"
-    ),
-    term!(
         "defends",
         glance,
         good,
@@ -235,16 +227,6 @@ fn replies(g: &Glance) -> i32 {
 
 fn few_replies(g: &Glance) -> i32 {
     i32::from(g.replies().safe <= 2)
-}
-
-fn trapped(g: &Glance) -> i32 {
-    let role = g.landed_role();
-    if matches!(role, Role::Pawn | Role::King) {
-        return 0;
-    }
-    let them = &g.facts.them;
-    let exits = g.after.board().attacks_from(g.to) & !g.facts.us.pieces;
-    i32::from((exits & !them.attacks_by_less(role) & !them.attacks).is_empty())
 }
 
 fn defends(g: &Glance) -> i32 {
