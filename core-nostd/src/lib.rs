@@ -19,6 +19,7 @@ pub mod net;
 mod numeric;
 mod placement;
 pub mod position;
+mod scene;
 pub mod square_exchange;
 pub mod viveka;
 

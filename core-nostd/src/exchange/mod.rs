@@ -6,7 +6,7 @@ mod search;
 
 use shakmaty::{Chess, Move, Position as _, Role};
 
-use crate::placement::Placement;
+use crate::scene::Scene;
 use search::Search;
 
 /// A pawn, in points: the unit of every score.
@@ -48,37 +48,51 @@ pub fn immediate_gain(mv: Move) -> i32 {
 }
 
 /// Whether the side to move gains at least `needed` points by captures.
-fn gains(position: &Chess, needed: i32, nodes: u32) -> (bool, u32) {
-    let mut search = Search { place: Placement::new(position.board()), nodes };
-    let us = position.turn();
-    let gains = match position.maybe_ep_square() {
-        Some(square) if needed > 0 => search.gains_in_passing(us, needed, square),
-        _ => search.gains(us, needed, None),
-    };
-    (gains, search.nodes)
+pub(crate) fn gains(scene: &Scene, needed: i32) -> bool {
+    gains_within(scene, needed, &mut { NODES })
 }
 
-/// Best balance, in points, that the side to move reaches by captures on any square, either
-/// side stopping when it likes.
-pub fn exchanges(position: &Chess) -> i32 {
-    let (mut held, mut beyond) = (0, search::MOST + PAWN);
-    // Most positions have nothing to win, so that is asked first.
-    let mut next = PAWN;
+/// [`gains`], looking at `nodes` positions at most.
+fn gains_within(scene: &Scene, needed: i32, nodes: &mut u32) -> bool {
+    if needed <= 0 {
+        return true;
+    }
+    let mut search = Search { place: scene.place.clone(), nodes: *nodes };
+    let gains = match scene.passed_over {
+        Some(square) => search.gains_in_passing(scene.turn, needed, square),
+        None => search.gains(scene.turn, needed, None),
+    };
+    *nodes = search.nodes;
+    gains
+}
+
+/// What the side to move gains by captures, in points, as far as it lies between `least` and
+/// `most`, both multiples of a pawn: `least` stands for less, `most` for more.
+pub(crate) fn gained(scene: &Scene, least: i32, most: i32) -> i32 {
+    let (mut held, mut beyond) = (least, most + PAWN);
+    // In most scenes there is nothing to gain, so that is asked first.
+    let mut next = least + PAWN;
     while held + PAWN < beyond {
-        if gains(position, next, NODES).0 {
+        if gains(scene, next) {
             held = next;
         } else {
             beyond = next;
         }
         next = (held + beyond) / 2 / PAWN * PAWN;
     }
-    balance(position) + held
+    held
+}
+
+/// Best balance, in points, that the side to move reaches by captures on any square, either
+/// side stopping when it likes.
+pub fn exchanges(position: &Chess) -> i32 {
+    balance(position) + gained(&Scene::new(position), 0, search::MOST)
 }
 
 /// Whether the side to move reaches a balance of at least `points` by exchanges. Cheaper than
 /// [`exchanges`].
 pub fn reaches(position: &Chess, points: i32) -> bool {
-    gains(position, points - balance(position), NODES).0
+    gains(&Scene::new(position), points - balance(position))
 }
 
 /// The full exchange outcome of a move, in points: the balance the mover keeps after the move
@@ -143,7 +157,8 @@ mod tests {
     fn a_composed_position_is_answered_too() {
         let fen = "q2k2q1/2nqn2b/1n1P1n1b/2rnr2Q/1NQ1QN1Q/3Q3B/2RQR2B/Q2K2Q1 w - - 0 1";
         let position = parse_fen(fen).unwrap();
-        let (_, nodes) = gains(&position, PAWN, NODES);
+        let mut nodes = NODES;
+        gains_within(&Scene::new(&position), PAWN, &mut nodes);
         assert_eq!(nodes, 0, "without the bound it looks at hundreds of thousands");
     }
 }

@@ -1,8 +1,11 @@
 //! The safety check: what the opponent's forcing replies cost a candidate.
 use shakmaty::{Chess, Move, Position as _};
 
-use super::{choice::order, glance::pass};
-use crate::exchange::{PAWN, balance, exchanges, reaches};
+use super::choice::order;
+use crate::{
+    exchange::{PAWN, balance, gained, gains, immediate_gain},
+    scene::Scene,
+};
 
 /// The most a candidate can drop, in points: also the price of being mated.
 pub const MAX_DROP: i32 = 10 * PAWN;
@@ -20,53 +23,78 @@ pub struct Drop {
 /// `kept` is the mover's balance there by exchanges alone, in points. The mover may answer with
 /// any move, followed by exchanges.
 pub fn drop(after: &Chess, kept: i32) -> Drop {
-    let floor = kept - MAX_DROP;
+    let scene = Scene::new(after);
+    let even = -balance(after);
     let mut worst = Drop::default();
     // In an order of their own, so that of equal replies the same one is told everywhere.
     let mut replies = after.legal_moves();
     replies.sort_unstable_by_key(|&mv| order(mv));
     for reply in replies {
-        let mut next = after.clone();
-        next.play_unchecked(reply);
         if worst.points == MAX_DROP {
             break;
         }
-        if !is_forcing(after, reply, &next) {
+        let next = scene.after(reply);
+        if !is_forcing(reply, &next) {
             continue;
         }
-        if let Some(value) = answer_below(&next, kept - worst.points) {
-            worst = Drop { points: kept - value.max(floor), reply: Some(reply) };
+        let mut position = after.clone();
+        position.play_unchecked(reply);
+        let answers =
+            Answers { position: &position, scene: &next, even: even - immediate_gain(reply) };
+        if let Some(value) = answers.below(kept - worst.points, kept - MAX_DROP) {
+            worst = Drop { points: kept - value, reply: Some(reply) };
         }
     }
     worst
 }
 
-/// Captures, checks, and threats: moves after which the opponent could win material by an
-/// exchange if we passed.
-fn is_forcing(after: &Chess, reply: Move, next: &Chess) -> bool {
-    reply.is_capture() || reply.is_promotion() || next.is_check() || {
-        let own = balance(after);
-        pass(next).is_some_and(|passed| reaches(&passed, own + 1))
-    }
+/// Captures, promotions, checks, and threats: moves after which the opponent could win material
+/// by an exchange if we passed.
+fn is_forcing(reply: Move, next: &Scene) -> bool {
+    reply.is_capture() || reply.is_promotion() || next.is_check() || gains(&next.passed(), PAWN)
 }
 
-/// The best balance the side to move reaches with any move and the exchanges after it, if it is
-/// below `bound`; `None` as soon as one move holds the bound.
-fn answer_below(position: &Chess, bound: i32) -> Option<i32> {
-    let mut best = None;
-    for mv in position.legal_moves() {
-        let mut next = position.clone();
-        next.play_unchecked(mv);
-        if !reaches(&next, 1 - bound) {
+/// The mover's answers to a reply.
+struct Answers<'a> {
+    position: &'a Chess,
+    scene: &'a Scene,
+    /// The mover's balance before answering.
+    even: i32,
+}
+
+impl Answers<'_> {
+    /// The best balance that an answer and the exchanges after it keep, and `floor` if it is
+    /// less; `None` if it is `bound` or more.
+    fn below(&self, bound: i32, floor: i32) -> Option<i32> {
+        let answers = self.position.legal_moves();
+        if answers.is_empty() {
+            // Stalemate: the game is drawn, which is as good as an even balance.
+            let value = if self.position.is_check() { floor } else { 0 };
+            return (value < bound).then_some(value.max(floor));
+        }
+        if answers.iter().any(|&mv| self.keeps(mv, bound)) {
             return None;
         }
-        best = best.max(Some(-exchanges(&next)));
+        let better = |best: i32, &mv: &Move| {
+            if self.keeps(mv, best + PAWN) {
+                self.kept(mv, best + PAWN, bound - PAWN)
+            } else {
+                best
+            }
+        };
+        Some(answers.iter().fold(floor, better))
     }
-    match best {
-        Some(value) => Some(value),
-        None if position.is_check() => Some(i32::MIN / 2),
-        // Stalemate: the game is drawn, which is as good as an even balance.
-        None => (0 < bound).then_some(0),
+
+    /// Whether the answer and the exchanges after it keep a balance of at least `points`.
+    fn keeps(&self, mv: Move, points: i32) -> bool {
+        let spare = self.even + immediate_gain(mv) - points;
+        spare >= 0 && !gains(&self.scene.after(mv), spare + PAWN)
+    }
+
+    /// What the answer keeps, known to lie between `least` and `most`.
+    fn kept(&self, mv: Move, least: i32, most: i32) -> i32 {
+        let full = self.even + immediate_gain(mv);
+        full - gained(&self.scene.after(mv), (full - most).max(0), full - least)
     }
 }
 

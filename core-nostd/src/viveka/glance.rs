@@ -8,8 +8,9 @@ use super::{
     last_change::LastChange,
 };
 use crate::{
-    exchange::{PAWN, balance, exchanges, reaches},
+    exchange::{PAWN, balance, exchanges, gains, immediate_gain},
     moves::destination,
+    scene::Scene,
 };
 
 /// The opponent's last move, as far as it is known without the position before it.
@@ -167,27 +168,31 @@ pub fn pass(position: &Chess) -> Option<Chess> {
 
 /// Whether the side to move can give mate at once.
 fn has_mate(position: &Chess) -> bool {
-    position.legal_moves().into_iter().any(|mv| {
-        let mut next = position.clone();
-        next.play_unchecked(mv);
-        next.is_checkmate()
-    })
+    let scene = Scene::new(position);
+    position.legal_moves().into_iter().any(|mv| scene.after(mv).is_check() && mates(position, mv))
+}
+
+/// Whether `mv`, a check, is mate.
+#[inline(never)] // the list of answers must not stay on the caller's stack
+fn mates(position: &Chess, mv: Move) -> bool {
+    let mut next = position.clone();
+    next.play_unchecked(mv);
+    next.legal_moves().is_empty()
 }
 
 /// Counts the replies of the side to move.
 fn replies(after: &Chess) -> Replies {
-    let own = balance(after);
+    let scene = Scene::new(after);
     let moves: MoveList = after.legal_moves();
     let mut count = Replies { legal: moves.len() as i32, ..Replies::default() };
     for mv in moves {
-        let mut next = after.clone();
-        next.play_unchecked(mv);
+        let next = scene.after(mv);
         // Safe: the other side cannot push our balance below what it is now.
-        let safe = !reaches(&next, 1 - own);
+        let safe = !gains(&next, PAWN + immediate_gain(mv));
         let check = next.is_check();
         count.safe += i32::from(safe);
         count.safe_checks += i32::from(safe && check);
-        count.mates += i32::from(check && next.is_checkmate());
+        count.mates += i32::from(check && mates(after, mv));
     }
     count
 }
