@@ -160,10 +160,21 @@ pub fn is_passed(board: &Board, square: Square, color: Color) -> bool {
     (board.pawns() & board.by_color(!color) & lanes & ahead(square, color)).is_empty()
 }
 
-/// Number of passed pawns of `color`.
-pub fn passed_pawns(board: &Board, color: Color) -> i32 {
+/// Passed pawns of `color`.
+pub fn passed(board: &Board, color: Color) -> Bitboard {
     let pawns = board.pawns() & board.by_color(color);
-    pawns.into_iter().filter(|&square| is_passed(board, square, color)).count() as i32
+    pawns.into_iter().filter(|&square| is_passed(board, square, color)).collect()
+}
+
+/// The square before a pawn of `color` on `square`; `None` on the last rank.
+pub fn stop(square: Square, color: Color) -> Option<Square> {
+    square.offset(color.fold_wb(8, -8))
+}
+
+/// Squares that pawns of `color` attack.
+pub fn pawn_attacks(board: &Board, color: Color) -> Bitboard {
+    let pawns = board.pawns() & board.by_color(color);
+    pawns.into_iter().fold(Bitboard::EMPTY, |all, s| all | attacks::pawn_attacks(color, s))
 }
 
 /// Doubled and isolated pawns of `color`, each counted once a fault.

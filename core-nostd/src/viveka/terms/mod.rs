@@ -60,13 +60,16 @@ macro_rules! term {
 
 mod activity;
 mod development;
+mod endgame;
 mod escapes;
 mod king;
 mod king_net;
 mod last_move;
 mod lines;
 mod material;
+mod passers;
 mod pawns;
+mod structure;
 mod threats;
 
 /// The themes in the order of the weight table.
@@ -81,6 +84,9 @@ const THEMES: &[&[Term]] = &[
     king::ROWS,
     king_net::ROWS,
     pawns::ROWS,
+    passers::ROWS,
+    structure::ROWS,
+    endgame::ROWS,
 ];
 
 /// Number of terms.

@@ -1,9 +1,9 @@
-//! Pawn moves and pawn structure.
-use shakmaty::{Bitboard, Color, File, Position as _, Role, Square};
+//! Pawn moves.
+use shakmaty::{Bitboard, File, Position as _, Role, Square, attacks};
 
 use super::Term;
 use crate::viveka::{
-    facts::{FULL_PHASE, is_passed, passed_pawns, pawn_faults, relative_rank},
+    facts::{FULL_PHASE, neighbours, stop},
     glance::Glance,
 };
 
@@ -25,30 +25,62 @@ pub(super) const ROWS: &[Term] = &[
         "moves a flank pawn"
     ),
     term!(
-        "passed_push",
+        "pawn_hits",
         glance,
         good,
-        passed_push,
-        "a passed pawn's advance, by the square of its steps past the second rank, halved",
-        "pushes a passed pawn, worth {n}"
+        pawn_hits,
+        "pieces that the moved pawn attacks, if it cannot simply be taken",
+        "hits {n:piece} with the pawn"
     ),
     term!(
-        "passed_pawns",
+        "pawn_fork",
         glance,
         good,
-        passed,
-        "our passed pawns minus theirs, after minus before",
-        "gains {n:passed pawn} on balance",
-        "concedes {n:passed pawn} on balance"
+        pawn_fork,
+        "1 if the moved pawn attacks two pieces, king included, and cannot simply be taken",
+        "forks with the pawn"
     ),
     term!(
-        "pawn_faults",
+        "lever",
         glance,
-        bad,
-        faults,
-        "our doubled and isolated pawns minus theirs, after minus before",
-        "worsens the pawns by {n:fault}",
-        "betters the pawns by {n:fault}"
+        either,
+        lever,
+        "1 if the moved pawn attacks a pawn",
+        "offers a trade of pawns"
+    ),
+    term!(
+        "fixes_pawn",
+        glance,
+        either,
+        fixes_pawn,
+        "1 if the moved pawn stops before an enemy pawn",
+        "fixes an enemy pawn"
+    ),
+    term!(
+        "takes_to_centre",
+        glance,
+        good,
+        takes_to_centre,
+        "1 if a pawn takes toward the centre, -1 if away from it",
+        "takes toward the centre",
+        "takes away from the centre"
+    ),
+    term!("en_passant", glance, either, en_passant, "1 for en passant", "takes en passant"),
+    term!(
+        "pawn_storm",
+        glance,
+        good,
+        pawn_storm,
+        "ranks a pawn advances on their king, ours being elsewhere, in the middlegame",
+        "storms their king with a pawn"
+    ),
+    term!(
+        "pawn_contact",
+        glance,
+        good,
+        pawn_contact,
+        "1 if the moved pawn stands beside or is held by another",
+        "keeps the pawns together"
     ),
 ];
 
@@ -62,31 +94,59 @@ fn flank_pawn(g: &Glance) -> i32 {
     i32::from(g.role == Role::Pawn && flank && 2 * g.before.phase > FULL_PHASE)
 }
 
-fn passed_push(g: &Glance) -> i32 {
-    let us = g.before.us();
-    if g.role != Role::Pawn || g.mv.is_promotion() || !is_passed(g.after.board(), g.to, us) {
-        return 0;
+/// What the moved pawn attacks, if the move leaves a pawn on the board.
+fn pawn_reach(g: &Glance) -> Bitboard {
+    let pawn = g.landed_role() == Role::Pawn;
+    if pawn {
+        attacks::pawn_attacks(g.before.us(), g.to) & g.facts.them.pieces
+    } else {
+        Bitboard::EMPTY
     }
-    let steps = relative_rank(g.to, us) - 1;
-    steps * steps / 2
 }
 
-/// Our passed pawns minus theirs, on one board.
-fn passed_balance(board: &shakmaty::Board, us: Color) -> i32 {
-    passed_pawns(board, us) - passed_pawns(board, !us)
+/// Pieces and king that the moved pawn attacks, if it cannot simply be taken.
+fn safely_hit(g: &Glance) -> Bitboard {
+    if g.lands_loose() { Bitboard::EMPTY } else { pawn_reach(g) & !g.after.board().pawns() }
 }
 
-fn passed(g: &Glance) -> i32 {
-    let us = g.before.us();
-    passed_balance(g.after.board(), us) - passed_balance(g.before.position.board(), us)
+fn pawn_hits(g: &Glance) -> i32 {
+    safely_hit(g).without(g.facts.them.king).count() as i32
 }
 
-/// Our pawn faults minus theirs, on one board.
-fn fault_balance(board: &shakmaty::Board, us: Color) -> i32 {
-    pawn_faults(board, us) - pawn_faults(board, !us)
+fn pawn_fork(g: &Glance) -> i32 {
+    i32::from(safely_hit(g).more_than_one())
 }
 
-fn faults(g: &Glance) -> i32 {
-    let us = g.before.us();
-    fault_balance(g.after.board(), us) - fault_balance(g.before.position.board(), us)
+fn lever(g: &Glance) -> i32 {
+    i32::from(!pawn_reach(g).is_disjoint(g.after.board().pawns()))
+}
+
+fn fixes_pawn(g: &Glance) -> i32 {
+    let theirs = g.after.board().pawns() & g.facts.them.pieces;
+    let stopped = stop(g.to, g.before.us()).is_some_and(|next| theirs.contains(next));
+    i32::from(g.role == Role::Pawn && stopped)
+}
+
+fn takes_to_centre(g: &Glance) -> i32 {
+    let from_edge = |file: File| file.to_u32().min(7 - file.to_u32()) as i32;
+    if g.role == Role::Pawn { from_edge(g.to.file()) - from_edge(g.from.file()) } else { 0 }
+}
+
+fn en_passant(g: &Glance) -> i32 {
+    i32::from(g.mv.is_en_passant())
+}
+
+fn pawn_storm(g: &Glance) -> i32 {
+    let file = g.to.file();
+    let toward = file.distance(g.facts.them.king.file()) <= 1;
+    let away = file.distance(g.facts.us.king.file()) >= 3;
+    let storms = g.role == Role::Pawn && 2 * g.before.phase > FULL_PHASE && toward && away;
+    if storms { g.from.rank().distance(g.to.rank()) as i32 } else { 0 }
+}
+
+fn pawn_contact(g: &Glance) -> i32 {
+    let beside = neighbours(g.to.file()) & Bitboard::from_rank(g.to.rank());
+    let pawns = g.after.board().pawns() & g.facts.us.pieces;
+    let held = g.facts.us.attacks_by(Role::Pawn).contains(g.to);
+    i32::from(g.landed_role() == Role::Pawn && (held || !beside.is_disjoint(pawns)))
 }

@@ -4,7 +4,10 @@ use shakmaty::{Bitboard, Position as _, Role, Square, attacks};
 use super::Term;
 use crate::{
     exchange::piece_points,
-    viveka::glance::{Glance, pawns},
+    viveka::{
+        facts::stop,
+        glance::{Glance, pawns},
+    },
 };
 
 pub(super) const ROWS: &[Term] = &[
@@ -155,12 +158,11 @@ fn pawn_chases(g: &Glance) -> i32 {
 fn pawn_push_attacks(g: &Glance) -> Bitboard {
     let board = g.after.board();
     let them = g.facts.them.color;
-    let step = them.fold_wb(8, -8);
     (board.pawns() & g.facts.them.pieces)
         .into_iter()
-        .filter_map(|square| square.offset(step))
-        .filter(|&stop| !board.occupied().contains(stop) && !g.facts.us.attacks.contains(stop))
-        .fold(Bitboard::EMPTY, |all, stop| all | attacks::pawn_attacks(them, stop))
+        .filter_map(|square| stop(square, them))
+        .filter(|&next| !board.occupied().contains(next) && !g.facts.us.attacks.contains(next))
+        .fold(Bitboard::EMPTY, |all, next| all | attacks::pawn_attacks(them, next))
 }
 
 fn new_targets(g: &Glance) -> i32 {
