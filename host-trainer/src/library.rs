@@ -16,7 +16,7 @@ use serde::Deserialize;
 use crate::{error::UserError, network::uci, pgn};
 
 /// Score of a mate, in centipawns.
-const MATE: i32 = 10_000;
+pub const MATE: i32 = 10_000;
 /// The most a choice can lose, in centipawns.
 pub const LOSS_CAP: i32 = 1_000;
 /// A position whose best move leads the second by this many centipawns is critical.
@@ -26,7 +26,18 @@ const CHANCE_SLOPE: f64 = 0.003_682_08;
 
 /// Winning chances in points from 0 to 100: `W = 100 / (1 + exp(−0.00368208·cp))`.
 pub fn winning_chances(centipawns: i32) -> f64 {
-    100.0 / (1.0 + (-CHANCE_SLOPE * f64::from(centipawns)).exp())
+    chances(f64::from(centipawns))
+}
+
+/// [`winning_chances`] of an evaluation that is not an integer.
+pub fn chances(centipawns: f64) -> f64 {
+    100.0 / (1.0 + (-CHANCE_SLOPE * centipawns).exp())
+}
+
+/// Derivative of [`chances`], in points a centipawn.
+pub fn chance_slope(centipawns: f64) -> f64 {
+    let chances = chances(centipawns);
+    CHANCE_SLOPE * chances * (100.0 - chances) / 100.0
 }
 
 /// A legal move with its label.

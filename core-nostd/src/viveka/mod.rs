@@ -22,6 +22,7 @@ pub use choice::{
     scan_order, standings, values,
 };
 pub use explain::{Part, explain};
+pub use facts::FULL_PHASE;
 pub use glance::{Before, Glance, LastMove};
 pub use terms::{MATERIAL, Sense, TERM_COUNT, TERMS, Term};
 pub use weights::FITTED;

@@ -148,7 +148,7 @@ pub fn fit(choices: &[&Choice], width: usize, columns: &[usize], ridge: f64) -> 
 }
 
 /// Solves `a·x = b` for a symmetric positive definite matrix, by Cholesky's factorisation.
-fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
+pub(super) fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     let n = b.len();
     for j in 0..n {
         for i in j..n {

@@ -3,12 +3,14 @@
 //! - [`features`]: the terms' values of every move; [`cache`] keeps them in a file.
 //! - [`logit`]: the conditional logit that the weights come from.
 //! - [`openings`]: which positions are fitted on, and which are kept apart.
+//! - [`texel`]: the positional features' weights.
 //! - [`weights`]: from logit weights to integers, and the files they are kept in.
 pub mod cache;
 pub mod check;
 pub mod features;
 pub mod logit;
 pub mod openings;
+pub mod texel;
 pub mod weights;
 
 use kibitzer_core::{
