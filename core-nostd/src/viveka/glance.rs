@@ -6,9 +6,11 @@ use shakmaty::{Chess, Color, Move, MoveList, Position, Role, Square, uci::UciMov
 use super::{
     facts::{Facts, phase},
     last_change::LastChange,
+    positional::Survey,
 };
 use crate::{
     exchange::{PAWN, balance, exchanges, gains, immediate_gain},
+    exchange_line::settle,
     moves::destination,
     scene::Scene,
 };
@@ -46,6 +48,7 @@ pub struct Before<'a> {
     /// Game phase, 24 (middlegame) to 0 (endgame).
     pub phase: i32,
     last_change: OnceCell<LastChange>,
+    survey: OnceCell<Survey>,
 }
 
 impl<'a> Before<'a> {
@@ -58,6 +61,7 @@ impl<'a> Before<'a> {
             balance: balance(position),
             phase: phase(position.board()),
             last_change: OnceCell::new(),
+            survey: OnceCell::new(),
         }
     }
 
@@ -68,6 +72,11 @@ impl<'a> Before<'a> {
                 LastChange::new(self.position, last, &self.facts)
             })
         })
+    }
+
+    /// What the positional features read of the position; worked out when first asked for.
+    pub fn survey(&self) -> &Survey {
+        self.survey.get_or_init(|| Survey::new(self.position, &self.facts))
     }
 
     /// The side whose moves are judged.
@@ -109,6 +118,7 @@ pub struct Glance<'a> {
     x_q: OnceCell<i32>,
     mate_threat: OnceCell<bool>,
     replies: OnceCell<Replies>,
+    settled: OnceCell<Survey>,
 }
 
 impl<'a> Glance<'a> {
@@ -126,6 +136,7 @@ impl<'a> Glance<'a> {
             x_q: OnceCell::new(),
             mate_threat: OnceCell::new(),
             replies: OnceCell::new(),
+            settled: OnceCell::new(),
             after,
         }
     }
@@ -138,6 +149,15 @@ impl<'a> Glance<'a> {
     /// Whether we would give mate if the opponent passed; worked out when first asked for.
     pub fn mate_threat(&self) -> bool {
         *self.mate_threat.get_or_init(|| pass(&self.after).is_some_and(|passed| has_mate(&passed)))
+    }
+
+    /// What the positional features read after the move and the exchanges that follow; worked out
+    /// when first asked for.
+    pub fn settled(&self) -> &Survey {
+        self.settled.get_or_init(|| {
+            let value = -(self.before.balance + self.x_q());
+            Survey::of(&settle(&self.after, value), self.before.us())
+        })
     }
 
     /// The opponent's replies, counted when first asked for.
@@ -167,7 +187,7 @@ pub fn pass(position: &Chess) -> Option<Chess> {
 }
 
 /// Whether the side to move can give mate at once.
-fn has_mate(position: &Chess) -> bool {
+pub fn has_mate(position: &Chess) -> bool {
     let scene = Scene::new(position);
     position.legal_moves().into_iter().any(|mv| scene.after(mv).is_check() && mates(position, mv))
 }

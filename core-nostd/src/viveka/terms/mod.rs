@@ -37,10 +37,10 @@ pub enum Sense {
 
 /// Builds a row; a term that is never negative leaves its last sentence out.
 macro_rules! term {
-    ($name:literal, $kind:ident, $sense:ident, $value:path, $meaning:literal, $positive:literal) => {
+    ($name:expr, $kind:ident, $sense:ident, $value:expr, $meaning:expr, $positive:expr) => {
         term!($name, $kind, $sense, $value, $meaning, $positive, "")
     };
-    ($name:literal, $kind:ident, $sense:ident, $value:path, $meaning:literal, $positive:literal, $negative:literal) => {
+    ($name:expr, $kind:ident, $sense:ident, $value:expr, $meaning:expr, $positive:expr, $negative:expr) => {
         Term {
             name: $name,
             glance: term!(@ $kind),
@@ -59,6 +59,8 @@ macro_rules! term {
 }
 
 mod activity;
+mod calculation;
+mod changes;
 mod development;
 mod endgame;
 mod escapes;
@@ -87,6 +89,8 @@ const THEMES: &[&[Term]] = &[
     passers::ROWS,
     structure::ROWS,
     endgame::ROWS,
+    calculation::ROWS,
+    changes::ROWS,
 ];
 
 /// Number of terms.
