@@ -10,7 +10,7 @@ use shakmaty::{CastlingMode, Chess, Move};
 use crate::{
     net::{Evaluation, Model},
     position::parse_fen,
-    viveka::{self, Candidate, Weights},
+    viveka::{self, Analysis, Candidate, Weights},
 };
 
 /// Bytes of the longest line that is read; a FEN has at most 92.
@@ -51,8 +51,10 @@ impl Board<'_> {
         }
     }
 
+    #[inline(never)] // what it finds must not stay on the caller's stack
     fn viveka(&self, position: &Chess, out: &mut impl Write) -> fmt::Result {
-        let analysis = viveka::analyse(position, None, self.weights);
+        let mut analysis = Analysis::default();
+        viveka::analyse_into(&mut analysis, position, None, self.weights);
         for candidate in &analysis.candidates {
             self.candidate(candidate, out)?;
         }

@@ -2,7 +2,10 @@
 use heapless::Vec;
 use shakmaty::{Board, Chess, Color, Move, Position as _, Square};
 
-use crate::exchange::{balance, piece_points, reaches};
+use crate::{
+    exchange::{balance, piece_points, reaches},
+    insertion,
+};
 
 /// No legal position has more captures than this.
 const MAX_CAPTURES: usize = 80;
@@ -49,7 +52,7 @@ fn captures(position: &Chess) -> Vec<Move, MAX_CAPTURES> {
             break;
         }
     }
-    list.sort_unstable_by_key(|&mv| order(position.board(), position.turn(), mv));
+    insertion::sort_by_key(&mut list, |&mv| order(position.board(), position.turn(), mv));
     list
 }
 

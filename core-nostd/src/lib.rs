@@ -14,6 +14,7 @@ pub mod board;
 pub mod exchange;
 pub mod exchange_line;
 pub mod inputs;
+mod insertion;
 pub mod moves;
 pub mod net;
 mod numeric;

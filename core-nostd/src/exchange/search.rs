@@ -121,16 +121,10 @@ impl Search {
         if gain < needed {
             return false;
         }
-        self.place.toggle_capture(us, capture);
-        let gains = self.holds(us, gain - needed, (to, becomes));
-        self.place.toggle_capture(us, capture);
+        let legal = self.place.capture(us, capture);
+        let gains = legal && !self.gains(!us, gain - needed + 1, Some((to, becomes)));
+        self.place.take_back(us, capture);
         gains
-    }
-
-    /// Whether `us`, having captured with the piece that `last` names, was allowed to and can be
-    /// made to give back no more than `spare`.
-    fn holds(&mut self, us: Color, spare: i32, last: (Square, Role)) -> bool {
-        !self.place.is_check(us) && !self.gains(!us, spare + 1, Some(last))
     }
 
     /// [`Search::gains`] where a pawn that has just passed `square` can also be taken there.
@@ -139,7 +133,8 @@ impl Search {
             for from in squares(self.place.attackers(square, us) & self.place.role(Role::Pawn)) {
                 let before = self.place.clone();
                 self.place.play(us, Move::EnPassant { from, to: square });
-                let gains = self.holds(us, PAWN - needed, (square, Role::Pawn));
+                let gains = !self.place.is_check(us)
+                    && !self.gains(!us, PAWN - needed + 1, Some((square, Role::Pawn)));
                 self.place = before;
                 if gains {
                     return true;

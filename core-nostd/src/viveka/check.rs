@@ -4,6 +4,7 @@ use shakmaty::{Chess, Move, Position as _};
 use super::choice::order;
 use crate::{
     exchange::{PAWN, balance, gained, gains, immediate_gain},
+    insertion,
     scene::Scene,
 };
 
@@ -28,8 +29,8 @@ pub fn drop(after: &Chess, kept: i32) -> Drop {
     let mut worst = Drop::default();
     // In an order of their own, so that of equal replies the same one is told everywhere.
     let mut replies = after.legal_moves();
-    replies.sort_unstable_by_key(|&mv| order(mv));
-    for reply in replies {
+    insertion::sort_by_key(&mut replies, |&mv| order(mv));
+    for &reply in &replies {
         if worst.points == MAX_DROP {
             break;
         }
@@ -65,6 +66,7 @@ struct Answers<'a> {
 impl Answers<'_> {
     /// The best balance that an answer and the exchanges after it keep, and `floor` if it is
     /// less; `None` if it is `bound` or more.
+    #[inline(never)] // the list of answers must not stay on the caller's stack
     fn below(&self, bound: i32, floor: i32) -> Option<i32> {
         let answers = self.position.legal_moves();
         if answers.is_empty() {

@@ -1,7 +1,7 @@
 //! Scan, score, check: from the terms of every move to a choice.
 use fixed::types::I32F32;
 use heapless::Vec;
-use shakmaty::{Chess, Move, Position as _, Square};
+use shakmaty::{Chess, Move, Position as _};
 
 use super::{
     check::{self, Drop},
@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     exchange::exchanges,
+    insertion,
     moves::MAX_LEGAL,
     net::infer::{EXPONENT_FRACTION, POWER_FRACTION, exp2_negative},
     numeric,
@@ -125,7 +126,7 @@ pub struct Candidate {
 }
 
 /// What Viveka says of a position.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Analysis {
     /// The candidates, the choice first.
     pub candidates: Vec<Candidate, CANDIDATES>,
@@ -141,18 +142,37 @@ pub struct Analysis {
 ///
 /// Equal moves are ordered by their squares, so that the answer is the same everywhere.
 pub fn analyse(position: &Chess, last: Option<LastMove>, weights: &Weights) -> Analysis {
+    let mut analysis = Analysis::default();
+    analyse_into(&mut analysis, position, last, weights);
+    analysis
+}
+
+/// [`analyse`] in place, for a stack that has no room to move the analysis about.
+#[inline(never)]
+pub fn analyse_into(
+    analysis: &mut Analysis,
+    position: &Chess,
+    last: Option<LastMove>,
+    weights: &Weights,
+) {
     let before = Before::new(position, last);
     let scan = scan(&before, weights);
-    let mut candidates: Vec<Candidate, CANDIDATES> = Vec::new();
+    let candidates = &mut analysis.candidates;
+    candidates.clear();
     for &(points, mv) in &scan.candidates {
         // As many as fit, since the scan's list is as long.
         let _ = candidates.push(examine(&before, mv, points, weights));
     }
-    let standings = standings(candidates.iter().map(|c| (c.scan, c.total)), &scan.others);
-    let entropy = entropy(&standings, weights.temperature);
-    candidates.sort_unstable_by_key(|c| (-c.total, -c.score, order(c.mv)));
-    let critical = weights.is_critical(standings.len(), entropy);
-    Analysis { candidates, entropy, critical }
+    insertion::sort_by_key(candidates, |c| (-c.total, -c.score, order(c.mv)));
+    analysis.entropy = entropy_of(candidates, &scan.others, weights.temperature);
+    let moves = candidates.len() + scan.others.len();
+    analysis.critical = weights.is_critical(moves, analysis.entropy);
+}
+
+#[inline(never)] // nor the standings
+fn entropy_of(candidates: &[Candidate], others: &[i32], temperature: i32) -> i32 {
+    let candidates = candidates.iter().map(|c| (c.scan, c.total));
+    entropy(&standings(candidates, others), temperature)
 }
 
 /// What the scan found.
@@ -164,9 +184,10 @@ struct Scan {
 }
 
 /// Gives every legal move its scan points and keeps the best.
+#[inline(never)] // the list of moves must not stay on the caller's stack
 fn scan(before: &Before, weights: &Weights) -> Scan {
     let mut scan = Scan { candidates: Vec::new(), others: Vec::new() };
-    for mv in before.position.legal_moves() {
+    for &mv in &before.position.legal_moves() {
         let glance = Glance::new(before, mv);
         let points = weights.sum(|row| row.2, |i| value(i, &glance));
         scan.add(points, mv);
@@ -196,6 +217,7 @@ impl Scan {
 }
 
 /// Scores and checks a candidate.
+#[inline(never)] // nor all that is known of a move
 fn examine(before: &Before, mv: Move, scan: i32, weights: &Weights) -> Candidate {
     let glance = Glance::new(before, mv);
     let values =
@@ -234,8 +256,10 @@ pub fn scan_order(scan: i32, mv: Move) -> impl Ord {
 }
 
 /// A total order on moves that does not depend on how they were generated.
-pub(super) fn order(mv: Move) -> (Option<Square>, Square, u8) {
-    (mv.from(), mv.to(), mv.promotion().map_or(0, |role| role as u8))
+pub(super) fn order(mv: Move) -> u16 {
+    let from = mv.from().map_or(0, u16::from);
+    let promotion = mv.promotion().map_or(0, |role| role as u16);
+    (from * 64 + u16::from(mv.to())) * 8 + promotion
 }
 
 /// Entropy of softmax(score/τ), in thousandths of a nat; 0 for one move or none. τ is in points,

@@ -165,6 +165,11 @@ impl<'a> Glance<'a> {
         self.replies.get_or_init(|| replies(&self.after))
     }
 
+    /// Whether the opponent has a legal reply.
+    pub fn has_reply(&self) -> bool {
+        self.replies.get().map_or_else(|| has_move(&self.after), |replies| replies.legal > 0)
+    }
+
     /// Whether the moved piece could simply be taken where it landed.
     pub fn lands_loose(&self) -> bool {
         self.facts.our_loose.contains(self.to)
@@ -187,25 +192,31 @@ pub fn pass(position: &Chess) -> Option<Chess> {
 }
 
 /// Whether the side to move can give mate at once.
+#[inline(never)] // the list of moves must not stay on the caller's stack
 pub fn has_mate(position: &Chess) -> bool {
     let scene = Scene::new(position);
-    position.legal_moves().into_iter().any(|mv| scene.after(mv).is_check() && mates(position, mv))
+    position.legal_moves().iter().any(|&mv| scene.after(mv).is_check() && mates(position, mv))
 }
 
 /// Whether `mv`, a check, is mate.
-#[inline(never)] // the list of answers must not stay on the caller's stack
 fn mates(position: &Chess, mv: Move) -> bool {
     let mut next = position.clone();
     next.play_unchecked(mv);
-    next.legal_moves().is_empty()
+    !has_move(&next)
+}
+
+#[inline(never)] // the list of moves must not stay on the caller's stack
+fn has_move(position: &Chess) -> bool {
+    !position.legal_moves().is_empty()
 }
 
 /// Counts the replies of the side to move.
+#[inline(never)] // the list of moves must not stay on the caller's stack
 fn replies(after: &Chess) -> Replies {
     let scene = Scene::new(after);
     let moves: MoveList = after.legal_moves();
     let mut count = Replies { legal: moves.len() as i32, ..Replies::default() };
-    for mv in moves {
+    for &mv in &moves {
         let next = scene.after(mv);
         // Safe: the other side cannot push our balance below what it is now.
         let safe = !gains(&next, PAWN + immediate_gain(mv));

@@ -18,8 +18,8 @@ mod weights;
 
 pub use check::{Drop, MAX_DROP};
 pub use choice::{
-    Analysis, CANDIDATES, Candidate, MAX_WEIGHT, Values, Weights, analyse, drop_of, entropy,
-    scan_order, standings, values,
+    Analysis, CANDIDATES, Candidate, MAX_WEIGHT, Values, Weights, analyse, analyse_into, drop_of,
+    entropy, scan_order, standings, values,
 };
 pub use explain::{Part, explain};
 pub use facts::FULL_PHASE;

@@ -86,5 +86,5 @@ fn simplify(g: &Glance) -> i32 {
 }
 
 fn draws(g: &Glance) -> i32 {
-    if g.after.is_stalemate() { -pawns(g.before.balance) } else { 0 }
+    if !g.gives_check() && !g.has_reply() { -pawns(g.before.balance) } else { 0 }
 }

@@ -131,7 +131,7 @@ pub(super) const ROWS: &[Term] = &[
 ];
 
 fn mate(g: &Glance) -> i32 {
-    i32::from(g.after.is_checkmate())
+    i32::from(g.gives_check() && !g.has_reply())
 }
 
 fn rescue(g: &Glance) -> i32 {
