@@ -4,7 +4,7 @@
 //! either side may stop. Pins are not looked at, and a pawn that takes on the last rank stays a
 //! pawn: it is the count a player makes at a glance, where [`exchange`](crate::exchange) plays
 //! the captures out.
-use shakmaty::{Bitboard, Board, Chess, Color, Move, Position as _, Role, Square};
+use shakmaty::{Bitboard, Board, Chess, Color, Move, Position as _, Role, Square, attacks};
 
 use crate::{
     exchange::{immediate_gain, piece_points},
@@ -34,7 +34,9 @@ pub fn hangs(board: &Board, square: Square) -> i32 {
 /// `occupied` are left.
 fn take(board: &Board, square: Square, occupied: Bitboard, standing: Role, side: Color) -> i32 {
     let attackers = |side, left| board.attacks_to(square, side, left) & left;
-    let Some((from, role)) = cheapest(board, attackers(side, occupied)) else { return 0 };
+    let Some((from, role)) = cheapest(board, square, occupied, attackers(side, occupied)) else {
+        return 0;
+    };
     let left = occupied.without(from);
     if role == Role::King && attackers(!side, left).any() {
         return 0;
@@ -42,9 +44,34 @@ fn take(board: &Board, square: Square, occupied: Bitboard, standing: Role, side:
     (piece_points(standing) - take(board, square, left, role, !side)).max(0)
 }
 
-/// The cheapest piece among `pieces`, the king last.
-fn cheapest(board: &Board, pieces: Bitboard) -> Option<(Square, Role)> {
-    Role::ALL.into_iter().find_map(|role| Some(((pieces & board.by_role(role)).first()?, role)))
+/// The cheapest piece among `attackers` of `square`, the king last. Of equal pieces the one goes
+/// first behind which no enemy stands, so that the count is the same on a mirrored board.
+fn cheapest(
+    board: &Board,
+    square: Square,
+    occupied: Bitboard,
+    attackers: Bitboard,
+) -> Option<(Square, Role)> {
+    let role = Role::ALL.into_iter().find(|&role| attackers.intersects(board.by_role(role)))?;
+    let equal = attackers & board.by_role(role);
+    let from = match equal.single_square() {
+        Some(only) => only,
+        None => equal.into_iter().min_by_key(|&from| behind(board, square, from, occupied))?,
+    };
+    Some((from, role))
+}
+
+/// What stands behind the piece on `from`, seen from `square`: a number that tells such rows
+/// apart, less without a piece of the other side near.
+fn behind(board: &Board, square: Square, from: Square, occupied: Bitboard) -> u32 {
+    let row = attacks::ray(square, from) & occupied;
+    let row = row.into_iter().filter(|&other| attacks::between(square, other).contains(from));
+    row.filter_map(|other| board.piece_at(other).map(|piece| (other, piece)))
+        .map(|(other, piece)| {
+            let enemy = board.color_at(from) != Some(piece.color);
+            (piece.role as u32 + if enemy { 8 } else { 0 }) << (4 * (7 - square.distance(other)))
+        })
+        .sum()
 }
 
 #[cfg(test)]
@@ -52,6 +79,18 @@ mod tests {
     use super::*;
     use crate::position::parse_fen;
     use shakmaty::uci::UciMove;
+
+    /// Either bishop may take, but behind one of them the enemy's bishop waits: if that one goes
+    /// first, nothing is won.
+    #[test]
+    fn of_equal_pieces_the_one_that_opens_no_line_takes() {
+        for fen in
+            ["3q3k/5b2/4B3/3n4/4B3/8/8/K7 w - - 0 1", "3q3k/8/4B3/3n4/4B3/5b2/8/K7 w - - 0 1"]
+        {
+            let position = parse_fen(fen).unwrap();
+            assert_eq!(hangs(position.board(), Square::D5), 300, "{fen}");
+        }
+    }
 
     #[test]
     fn positions_worked_out_by_hand() {

@@ -76,8 +76,6 @@ pub(super) const ROWS: &[Term] = &[
         "their bishop pair broken (1)",
         "breaks their bishop pair"
     ),
-    term!("moves_rook", glance, either, moves_rook, "1 if a rook moves", "moves a rook"),
-    term!("moves_queen", glance, either, moves_queen, "1 if the queen moves", "moves the queen"),
 ];
 
 fn centralisation(g: &Glance) -> i32 {
@@ -129,12 +127,4 @@ fn seventh_rank(g: &Glance) -> i32 {
 fn bishop_pair(g: &Glance) -> i32 {
     let theirs = g.before.position.board().bishops() & g.before.facts.them.pieces;
     i32::from(g.mv.capture() == Some(Role::Bishop) && theirs.count() == 2)
-}
-
-fn moves_rook(g: &Glance) -> i32 {
-    i32::from(g.role == Role::Rook)
-}
-
-fn moves_queen(g: &Glance) -> i32 {
-    i32::from(g.role == Role::Queen)
 }

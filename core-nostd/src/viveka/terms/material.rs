@@ -1,5 +1,5 @@
 //! Material, captures and trades.
-use shakmaty::{Position as _, Role};
+use shakmaty::{Board, Color, Position as _, Role};
 
 use super::Term;
 use crate::{
@@ -55,6 +55,41 @@ pub(super) const ROWS: &[Term] = &[
         "saves the draw from {n:pawn} behind",
         "gives away the win by stalemate, {n:pawn} ahead"
     ),
+    term!(
+        "trades_queens",
+        worked_out,
+        either,
+        trades_queens,
+        "1 if queens are traded evenly",
+        "trades queens"
+    ),
+    term!(
+        "trades_pawns",
+        worked_out,
+        either,
+        trades_pawns,
+        "even trade of pawns, by how many pawns the mover is ahead, at most 3",
+        "trades pawns while {n:pawn} ahead",
+        "trades pawns while {n:pawn} behind"
+    ),
+    term!(
+        "bishop_for_knight",
+        worked_out,
+        either,
+        bishop_for_knight,
+        "1 if a bishop is traded evenly for a knight, -1 for the reverse",
+        "gives a bishop for a knight",
+        "gets a bishop for a knight"
+    ),
+    term!(
+        "opposite_bishops",
+        glance,
+        good,
+        opposite_bishops,
+        "bishops left on opposite colours, by how many pawns the mover is behind, at most 3",
+        "leaves bishops of opposite colours while {n:pawn} behind",
+        "leaves bishops of opposite colours while {n:pawn} ahead"
+    ),
 ];
 
 fn exchange(g: &Glance) -> i32 {
@@ -87,4 +122,34 @@ fn simplify(g: &Glance) -> i32 {
 
 fn draws(g: &Glance) -> i32 {
     if !g.gives_check() && !g.has_reply() { -pawns(g.before.balance) } else { 0 }
+}
+
+/// Whether `ours` takes `theirs` and the exchanges come out even.
+fn trades(g: &Glance, ours: Role, theirs: Role) -> bool {
+    g.role == ours && g.mv.capture() == Some(theirs) && g.x_q() == 0
+}
+
+fn trades_queens(g: &Glance) -> i32 {
+    i32::from(trades(g, Role::Queen, Role::Queen))
+}
+
+fn trades_pawns(g: &Glance) -> i32 {
+    if trades(g, Role::Pawn, Role::Pawn) { pawns(g.before.balance).clamp(-3, 3) } else { 0 }
+}
+
+fn bishop_for_knight(g: &Glance) -> i32 {
+    i32::from(trades(g, Role::Bishop, Role::Knight))
+        - i32::from(trades(g, Role::Knight, Role::Bishop))
+}
+
+/// Whether each side has a single bishop, on squares of opposite colours.
+fn opposite(board: &Board) -> bool {
+    let bishop = |color| (board.bishops() & board.by_color(color)).single_square();
+    let pair = bishop(Color::White).zip(bishop(Color::Black));
+    pair.is_some_and(|(white, black)| white.is_light() != black.is_light())
+}
+
+fn opposite_bishops(g: &Glance) -> i32 {
+    let newly = opposite(g.after.board()) && !opposite(g.before.position.board());
+    if newly { -pawns(g.before.balance).clamp(-3, 3) } else { 0 }
 }

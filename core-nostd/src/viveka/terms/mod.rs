@@ -61,9 +61,11 @@ macro_rules! term {
 mod activity;
 mod calculation;
 mod changes;
+mod defence;
 mod development;
 mod endgame;
 mod escapes;
+mod hanging;
 mod king;
 mod king_net;
 mod last_move;
@@ -71,6 +73,8 @@ mod lines;
 mod material;
 mod passers;
 mod pawns;
+mod pieces;
+mod space;
 mod structure;
 mod threats;
 
@@ -78,11 +82,15 @@ mod threats;
 const THEMES: &[&[Term]] = &[
     material::ROWS,
     threats::ROWS,
+    hanging::ROWS,
+    defence::ROWS,
     last_move::ROWS,
     lines::ROWS,
     escapes::ROWS,
     development::ROWS,
     activity::ROWS,
+    pieces::ROWS,
+    space::ROWS,
     king::ROWS,
     king_net::ROWS,
     pawns::ROWS,

@@ -120,14 +120,6 @@ pub(super) const ROWS: &[Term] = &[
         "1 if at most two of their moves are safe",
         "leaves them hardly a safe move"
     ),
-    term!(
-        "defends",
-        glance,
-        good,
-        defends,
-        "attacked pieces of ours that the moved piece newly protects",
-        "protects {n:attacked piece}"
-    ),
 ];
 
 fn mate(g: &Glance) -> i32 {
@@ -229,11 +221,4 @@ fn replies(g: &Glance) -> i32 {
 
 fn few_replies(g: &Glance) -> i32 {
     i32::from(g.replies().safe <= 2)
-}
-
-fn defends(g: &Glance) -> i32 {
-    let board = g.before.position.board();
-    let attacked = g.facts.us.pieces & g.facts.them.attacks & !board.kings();
-    let newly = g.after.board().attacks_from(g.to) & !board.attacks_from(g.from);
-    (attacked & newly & g.before.facts.our_loose).without(g.from).count() as i32
 }
