@@ -7,7 +7,9 @@
 //! - [`tuning`]: the least squares, by Levenberg and Marquardt.
 //! - [`variance`]: how much of the chances' variance an evaluation explains.
 //! - [`table`]: the weights as a table of the core, and in `viveka.json`.
+//! - [`report`]: the fit, printed.
 pub mod quiet;
+pub mod report;
 pub mod table;
 pub mod tuning;
 pub mod variance;
