@@ -72,8 +72,8 @@ impl Board<'_> {
         if let Some(reply) = c.drop.reply {
             write!(out, " after {}", uci(reply))?;
         }
-        for part in viveka::explain(c, self.weights) {
-            write!(out, " {}={}", part.term.name, part.points)?;
+        for (term, points) in viveka::points(&c.values, self.weights) {
+            write!(out, " {}={points}", term.name)?;
         }
         writeln!(out)
     }

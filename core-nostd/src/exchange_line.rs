@@ -10,38 +10,46 @@ use crate::{
 /// No legal position has more captures than this.
 const MAX_CAPTURES: usize = 80;
 /// No line has more captures than there are men to take.
-const MAX_PLIES: usize = 30;
+pub const MAX_PLIES: usize = 30;
 
-/// Plays out the exchanges that [`exchanges`](crate::exchange::exchanges) sees from `position`:
-/// both sides take what is best by material, and stop as soon as taking gains nothing. `value`
-/// is what it says: the balance that the side to move reaches, in points.
-///
-/// Of captures that are equally good, the bigger victim is taken, then by the cheaper piece,
-/// then farther ahead and nearer the middle: colours and wings do not matter.
-pub fn settle(position: &Chess, mut value: i32) -> Chess {
+/// The position at the end of the exchanges; see [`play_out`].
+pub fn settle(position: &Chess, value: i32) -> Chess {
     let mut position = position.clone();
-    for _ in 0..MAX_PLIES {
-        if value == balance(&position) || !play_best(&mut position, value) {
-            break;
-        }
-        value = -value;
-    }
+    play_out(&mut position, value, |_| ());
     position
 }
 
-/// Plays the first capture that keeps `value` for the side to move; tells whether there was one
-/// (an exchange search that was cut short may promise what no capture keeps).
+/// Plays out the exchanges that [`exchanges`](crate::exchange::exchanges) sees from `position`,
+/// at most [`MAX_PLIES`] captures, and tells `each`: both sides take what is best by material,
+/// and stop as soon as taking gains nothing. `value` is what it says: the balance that the side
+/// to move reaches, in points.
+///
+/// Of captures that are equally good, the bigger victim is taken, then by the cheaper piece,
+/// then farther ahead and nearer the middle: colours and wings do not matter.
+pub fn play_out(position: &mut Chess, mut value: i32, mut each: impl FnMut(Move)) {
+    for _ in 0..MAX_PLIES {
+        if value == balance(position) {
+            break;
+        }
+        let Some(mv) = play_best(position, value) else { break };
+        each(mv);
+        value = -value;
+    }
+}
+
+/// Plays the first capture that keeps `value` for the side to move, if there is one (an exchange
+/// search that was cut short may promise what no capture keeps).
 #[inline(never)] // the list of captures must not stay on the caller's stack
-fn play_best(position: &mut Chess, value: i32) -> bool {
+fn play_best(position: &mut Chess, value: i32) -> Option<Move> {
     for mv in captures(position) {
         let mut next = position.clone();
         next.play_unchecked(mv);
         if !reaches(&next, 1 - value) {
             *position = next;
-            return true;
+            return Some(mv);
         }
     }
-    false
+    None
 }
 
 /// The legal captures, in the order of trial.

@@ -9,8 +9,8 @@ use kibitzer_core::{
         CastlingMode, Chess, EnPassantMode, FromSetup as _, Position as _, Square, uci::UciMove,
     },
     viveka::{
-        Before, CANDIDATES, FITTED, Glance, LastMove, TERMS, Values, Weights, analyse, explain,
-        scan_order, values,
+        Before, CANDIDATES, FITTED, Glance, LastMove, TERMS, Values, Weights, analyse, scan_order,
+        values,
     },
 };
 
@@ -187,37 +187,6 @@ fn weights_out_of_range_are_told() {
     assert_eq!(weights.validate(), Err(TERMS[3].name));
     let weights = Weights { temperature: 0, ..FITTED.clone() };
     assert_eq!(weights.validate(), Err("temperature"));
-}
-
-/// Every sentence, also of terms whose fitted weight is 0: only known fields.
-#[test]
-fn templates_hold_known_fields_only() {
-    for term in &TERMS {
-        for template in [term.positive, term.negative] {
-            for field in template.split('{').skip(1) {
-                let (field, _) = field.split_once('}').expect("a closed field");
-                let known = matches!(field, "n" | "piece" | "to") || field.starts_with("n:");
-                assert!(known, "{}: {{{field}}}", term.name);
-            }
-        }
-    }
-}
-
-#[test]
-fn explanations_sum_to_the_score_in_whole_sentences() {
-    for position in positions() {
-        for candidate in &analyse(&position, None, &FITTED).candidates {
-            let mut sum = 0;
-            for part in explain(candidate, &FITTED) {
-                let sentence = part.to_string();
-                assert!(!sentence.is_empty(), "{} of {:?}", part.term.name, candidate.mv);
-                assert!(!sentence.contains(['{', '}']), "{sentence}");
-                sum += part.points;
-            }
-            assert_eq!(sum, candidate.score);
-            assert_eq!(candidate.total, candidate.score - FITTED.penalty(candidate.drop));
-        }
-    }
 }
 
 #[test]

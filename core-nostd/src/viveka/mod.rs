@@ -21,8 +21,8 @@ pub use choice::{
     Analysis, CANDIDATES, Candidate, MAX_WEIGHT, Values, Weights, analyse, analyse_into, drop_of,
     entropy, scan_order, standings, values,
 };
-pub use explain::{Part, explain};
+pub use explain::{Part, Warning, explain, notation, points};
 pub use facts::FULL_PHASE;
 pub use glance::{Before, Glance, LastMove};
-pub use terms::{MATERIAL, Sense, TERM_COUNT, TERMS, Term};
+pub use terms::{MATERIAL, Sense, Sentence, TERM_COUNT, TERMS, Term};
 pub use weights::FITTED;

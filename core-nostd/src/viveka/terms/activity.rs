@@ -58,7 +58,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         open_file,
         "how much more open the file is that a rook or queen moves to: open 2, half-open 1",
-        "enters a more open file, by {n:step}"
+        "brings the {piece} to a more open file"
     ),
     term!(
         "seventh_rank",
@@ -66,7 +66,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         seventh_rank,
         "1 if a rook or queen reaches the seventh rank",
-        "reaches the seventh rank"
+        "brings the {piece} to the seventh rank"
     ),
     term!(
         "bishop_pair",

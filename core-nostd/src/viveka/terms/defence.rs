@@ -14,7 +14,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         defends,
         "attacked pieces of ours that the moved piece newly protects",
-        "protects {n:attacked piece}"
+        "protects {ours}" => defended
     ),
     term!(
         "protects",
@@ -71,10 +71,15 @@ pub(super) const ROWS: &[Term] = &[
 ];
 
 fn defends(g: &Glance) -> i32 {
+    defended(g).count() as i32
+}
+
+/// Loose pieces of ours that the moved piece newly protects.
+fn defended(g: &Glance) -> Bitboard {
     let board = g.before.position.board();
     let attacked = g.facts.us.pieces & g.facts.them.attacks & !board.kings();
     let newly = g.after.board().attacks_from(g.to) & !board.attacks_from(g.from);
-    (attacked & newly & g.before.facts.our_loose).without(g.from).count() as i32
+    (attacked & newly & g.before.facts.our_loose).without(g.from)
 }
 
 /// Our pieces and pawns on `squares`, the king apart.

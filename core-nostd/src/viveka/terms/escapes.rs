@@ -1,7 +1,7 @@
 //! Room to escape: pieces that are trapped or short of squares, raids and poisoned pawns.
 use shakmaty::{Bitboard, Board, Position as _, Role, Square, attacks};
 
-use super::{Term, development::at_home};
+use super::{Term, development::at_home, material::taken};
 use crate::viveka::{
     facts::{Side, dearest, relative_rank},
     glance::{Glance, pawns},
@@ -38,7 +38,7 @@ pub(super) const ROWS: &[Term] = &[
         bad,
         poisoned_pawn,
         "1 if a piece takes a pawn in their half and has at most two safe squares there",
-        "takes a pawn from where the {piece} may not come back"
+        "takes {theirs_before}, from where the {piece} may not come back" => taken
     ),
     term!(
         "pawn_grab",
@@ -46,7 +46,7 @@ pub(super) const ROWS: &[Term] = &[
         bad,
         pawn_grab,
         "minor pieces still at home when the queen takes a pawn",
-        "takes a pawn with the queen and {n:minor piece} at home"
+        "takes {theirs_before} with the queen and {n:minor piece} at home" => taken
     ),
     term!(
         "traps",
@@ -54,7 +54,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         traps,
         "value in pawns of their dearest loose piece that has no safe square",
-        "traps a piece worth {n:pawn}"
+        "traps {theirs}" => stuck
     ),
     term!(
         "cramps",
@@ -62,8 +62,8 @@ pub(super) const ROWS: &[Term] = &[
         good,
         cramps,
         "more of their pieces past their second rank with at most one safe square",
-        "leaves {n:more enemy piece} short of squares",
-        "frees {n:enemy piece}"
+        "leaves {theirs} short of squares" => newly_cramped,
+        "frees {theirs_before}" => freed
     ),
     term!(
         "own_cramped",
@@ -71,8 +71,8 @@ pub(super) const ROWS: &[Term] = &[
         bad,
         own_cramped,
         "more of our other pieces past our second rank with at most one safe square",
-        "leaves {n:more piece} of ours short of squares",
-        "frees {n:piece} of ours"
+        "leaves {ours} short of squares" => own_newly_cramped,
+        "frees {ours_before}" => own_freed
     ),
 ];
 
@@ -128,35 +128,70 @@ fn pawn_grab(g: &Glance) -> i32 {
     at_home(g.before.position.board(), g.before.us()).count() as i32
 }
 
-fn traps(g: &Glance) -> i32 {
+/// Their loose pieces that have no safe square.
+fn stuck(g: &Glance) -> Bitboard {
     let board = g.after.board();
-    let stuck = (g.facts.their_loose & officers(board))
+    (g.facts.their_loose & officers(board))
         .into_iter()
         .filter(|&square| exits(board, square, &g.facts.them, &g.facts.us).is_empty())
-        .collect();
-    pawns(dearest(board, stuck))
+        .collect()
 }
 
-/// Number of pieces of `own`, apart from one on `except`, that stand past its second rank with at
-/// most one safe square.
-fn cramped(board: &Board, own: &Side, enemy: &Side, except: Square) -> i32 {
+fn traps(g: &Glance) -> i32 {
+    pawns(dearest(g.after.board(), stuck(g)))
+}
+
+/// Pieces of `own`, apart from one on `except`, that stand past its second rank with at most one
+/// safe square.
+fn cramped(board: &Board, own: &Side, enemy: &Side, except: Square) -> Bitboard {
     let pieces = (officers(board) & own.pieces).without(except);
     pieces
         .into_iter()
         .filter(|&square| relative_rank(square, own.color) >= 2)
         .filter(|&square| exits(board, square, own, enemy).count() <= 1)
-        .count() as i32
+        .collect()
+}
+
+/// Their cramped pieces before the move, without one that it takes, and after it.
+fn their_cramped(g: &Glance) -> (Bitboard, Bitboard) {
+    let (before, facts) = (&g.before.facts, &g.facts);
+    let then = cramped(g.before.position.board(), &before.them, &before.us, g.to);
+    (then, cramped(g.after.board(), &facts.them, &facts.us, g.to))
 }
 
 fn cramps(g: &Glance) -> i32 {
-    let before = &g.before.facts;
-    // A piece that we take is not freed.
-    let count = cramped(g.before.position.board(), &before.them, &before.us, g.to);
-    cramped(g.after.board(), &g.facts.them, &g.facts.us, g.to) - count
+    let (before, after) = their_cramped(g);
+    after.count() as i32 - before.count() as i32
+}
+
+fn newly_cramped(g: &Glance) -> Bitboard {
+    let (before, after) = their_cramped(g);
+    after & !before
+}
+
+fn freed(g: &Glance) -> Bitboard {
+    let (before, after) = their_cramped(g);
+    before & !after
+}
+
+/// Our cramped pieces other than the moved one, before the move and after it.
+fn our_cramped(g: &Glance) -> (Bitboard, Bitboard) {
+    let (before, facts) = (&g.before.facts, &g.facts);
+    let then = cramped(g.before.position.board(), &before.us, &before.them, g.from);
+    (then, cramped(g.after.board(), &facts.us, &facts.them, g.to))
 }
 
 fn own_cramped(g: &Glance) -> i32 {
-    let before = &g.before.facts;
-    let count = cramped(g.before.position.board(), &before.us, &before.them, g.from);
-    cramped(g.after.board(), &g.facts.us, &g.facts.them, g.to) - count
+    let (before, after) = our_cramped(g);
+    after.count() as i32 - before.count() as i32
+}
+
+fn own_newly_cramped(g: &Glance) -> Bitboard {
+    let (before, after) = our_cramped(g);
+    after & !before
+}
+
+fn own_freed(g: &Glance) -> Bitboard {
+    let (before, after) = our_cramped(g);
+    before & !after
 }

@@ -1,7 +1,7 @@
 //! Nets round the kings: flight squares, pieces that attack and guard, answers to a check.
 use shakmaty::{Bitboard, Board, Position as _, Role, attacks};
 
-use super::Term;
+use super::{Term, material::taken};
 use crate::viveka::{
     facts::{Side, relative_rank},
     glance::Glance,
@@ -56,7 +56,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         king_attackers,
         "our pieces that attack squares round their king, after minus before",
-        "brings {n:more piece} to bear on their king",
+        "brings {ours} to bear on their king" => newly_bearing,
         "takes {n:piece} from the attack on their king"
     ),
     term!(
@@ -65,8 +65,8 @@ pub(super) const ROWS: &[Term] = &[
         bad,
         own_king_attackers,
         "their pieces that attack squares round our king, after minus before",
-        "lets {n:more piece} bear on our king",
-        "keeps {n:piece} from our king"
+        "lets {theirs} bear on our king" => their_newly_bearing,
+        "keeps {theirs_before} from our king" => kept_away
     ),
     term!(
         "king_guards",
@@ -100,7 +100,7 @@ pub(super) const ROWS: &[Term] = &[
         either,
         takes_checker,
         "1 if the piece that gives check is taken",
-        "takes the piece that gives check"
+        "takes {theirs_before}, which gives check" => taken
     ),
 ];
 
@@ -151,22 +151,49 @@ fn officers(board: &Board, side: &Side) -> Bitboard {
 }
 
 /// Pieces of `side` that attack squares round `king`'s king.
-fn bearing(board: &Board, side: &Side, king: &Side) -> i32 {
+fn bearing(board: &Board, side: &Side, king: &Side) -> Bitboard {
     let ring = king.king_ring();
     let bears = |square| !board.attacks_from(square).is_disjoint(ring);
-    officers(board, side).into_iter().filter(|&square| bears(square)).count() as i32
+    officers(board, side).into_iter().filter(|&square| bears(square)).collect()
+}
+
+/// Our pieces that bear on their king, before the move and after it.
+fn our_bearing(g: &Glance) -> (Bitboard, Bitboard) {
+    let (before, facts) = (&g.before.facts, &g.facts);
+    let then = bearing(g.before.position.board(), &before.us, &before.them);
+    (then, bearing(g.after.board(), &facts.us, &facts.them))
 }
 
 fn king_attackers(g: &Glance) -> i32 {
-    let before = &g.before.facts;
-    let count = bearing(g.before.position.board(), &before.us, &before.them);
-    bearing(g.after.board(), &g.facts.us, &g.facts.them) - count
+    let (before, after) = our_bearing(g);
+    after.count() as i32 - before.count() as i32
+}
+
+fn newly_bearing(g: &Glance) -> Bitboard {
+    let (before, after) = our_bearing(g);
+    after & !before
+}
+
+/// Their pieces that bear on our king, before the move and after it.
+fn their_bearing(g: &Glance) -> (Bitboard, Bitboard) {
+    let (before, facts) = (&g.before.facts, &g.facts);
+    let then = bearing(g.before.position.board(), &before.them, &before.us);
+    (then, bearing(g.after.board(), &facts.them, &facts.us))
 }
 
 fn own_king_attackers(g: &Glance) -> i32 {
-    let before = &g.before.facts;
-    let count = bearing(g.before.position.board(), &before.them, &before.us);
-    bearing(g.after.board(), &g.facts.them, &g.facts.us) - count
+    let (before, after) = their_bearing(g);
+    after.count() as i32 - before.count() as i32
+}
+
+fn their_newly_bearing(g: &Glance) -> Bitboard {
+    let (before, after) = their_bearing(g);
+    after & !before
+}
+
+fn kept_away(g: &Glance) -> Bitboard {
+    let (before, after) = their_bearing(g);
+    before & !after
 }
 
 /// Pieces of `side` within two steps of its king.

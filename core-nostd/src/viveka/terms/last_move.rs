@@ -1,7 +1,11 @@
 //! Backward in time: what the opponent's last move did, and how the candidate answers it.
 use shakmaty::{Bitboard, Position as _, Square, attacks};
 
-use super::{Term, threats::target_value};
+use super::{
+    Term,
+    material::taken,
+    threats::{target_value, targets},
+};
 use crate::{
     exchange::piece_points,
     viveka::{
@@ -17,7 +21,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         recapture,
         "1 if the piece that just moved is taken",
-        "takes the piece that just moved"
+        "takes {theirs_before}, which just moved" => taken
     ),
     term!(
         "answers_threat",
@@ -25,7 +29,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         answers_threat,
         "value in pawns of the pieces that the last move newly attacked and that are safe now",
-        "saves {n:pawn} from their last move"
+        "answers the threat to {ours_before}" => answered
     ),
     term!(
         "ignores_threat",
@@ -33,7 +37,7 @@ pub(super) const ROWS: &[Term] = &[
         bad,
         ignores_threat,
         "value in pawns of the dearest piece that the last move newly attacked and that stays loose",
-        "leaves {n:pawn} attacked by their last move"
+        "leaves {ours} under attack" => ignored
     ),
     term!(
         "blocks_threat",
@@ -41,7 +45,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         blocks_threat,
         "1 if the moved piece saves one that the last move newly attacked, by stepping between",
-        "blocks the attack of their last move"
+        "shields {ours_before} from {theirs_before}" => blocked
     ),
     term!(
         "counterattack",
@@ -49,7 +53,7 @@ pub(super) const ROWS: &[Term] = &[
         either,
         counterattack,
         "1 if a threat of the last move stays and the moved piece attacks as much",
-        "answers the attack with an attack on as much"
+        "meets the attack on {ours} with one on {theirs}" => counterattacked
     ),
     term!(
         "attacks_mover",
@@ -57,7 +61,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         attacks_mover,
         "1 if the moved piece newly attacks the piece that just moved and could win it",
-        "attacks the piece that just moved"
+        "attacks {theirs}, which just moved" => last_mover
     ),
     term!(
         "unguarded_square",
@@ -73,7 +77,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         takes_unguarded,
         "value in pawns of the captured piece, if the last move took its only guard away",
-        "takes what their last move left unguarded, {n:pawn}"
+        "takes {theirs_before}, which their last move left unguarded" => taken
     ),
 ];
 
@@ -91,29 +95,52 @@ fn ignored(g: &Glance) -> Bitboard {
     (g.before.last_change().threatened & g.facts.our_loose).without(g.from)
 }
 
+/// Pieces that the last move newly attacked and that are safe now, where they stood.
+fn answered(g: &Glance) -> Bitboard {
+    let threatened = g.before.last_change().threatened;
+    threatened.into_iter().filter(|&square| !still_loose(g, square)).collect()
+}
+
 fn answers_threat(g: &Glance) -> i32 {
     let board = g.before.position.board();
-    let saved = g.before.last_change().threatened.into_iter().filter(|&s| !still_loose(g, s));
-    saved.filter_map(|square| board.role_at(square)).map(|role| pawns(piece_points(role))).sum()
+    let saved = answered(g).into_iter().filter_map(|square| board.role_at(square));
+    saved.map(|role| pawns(piece_points(role))).sum()
 }
 
 fn ignores_threat(g: &Glance) -> i32 {
     pawns(dearest(g.after.board(), ignored(g)))
 }
 
-fn blocks_threat(g: &Glance) -> i32 {
+/// Pieces that the last move newly attacked and that the moved piece shields, with their
+/// attackers behind it.
+fn blocked(g: &Glance) -> Bitboard {
     let (board, them) = (g.before.position.board(), &g.before.facts.them);
-    let blocked = |square: Square| {
-        let snipers = board.attacks_to(square, them.color, board.occupied()) & board.sliders();
-        snipers.into_iter().any(|sniper| attacks::between(square, sniper).contains(g.to))
-    };
     let saved = g.before.last_change().threatened & !g.facts.our_loose;
-    i32::from(saved.without(g.from).into_iter().any(blocked))
+    let pair = |square: Square| {
+        let snipers = board.attacks_to(square, them.color, board.occupied()) & board.sliders();
+        let cut = |&sniper: &Square| attacks::between(square, sniper).contains(g.to);
+        let cut: Bitboard = snipers.into_iter().filter(cut).collect();
+        if cut.any() { cut | square } else { cut }
+    };
+    saved.without(g.from).into_iter().fold(Bitboard::EMPTY, |all, square| all | pair(square))
+}
+
+fn blocks_threat(g: &Glance) -> i32 {
+    i32::from(blocked(g).any())
 }
 
 fn counterattack(g: &Glance) -> i32 {
     let left = ignores_threat(g);
     i32::from(left > 0 && target_value(g) >= left)
+}
+
+fn counterattacked(g: &Glance) -> Bitboard {
+    ignored(g) | targets(g)
+}
+
+/// The piece that moved last.
+fn last_mover(g: &Glance) -> Bitboard {
+    g.before.last.map_or(Bitboard::EMPTY, |last| last.to.into())
 }
 
 fn attacks_mover(g: &Glance) -> i32 {

@@ -1,5 +1,5 @@
 //! Lines: pins, skewers, what a moving piece uncovers, and batteries.
-use shakmaty::{Bitboard, Board, Piece, Position as _, Role, Square, attacks};
+use shakmaty::{Bitboard, Board, Color, Piece, Position as _, Role, Square, attacks};
 
 use super::Term;
 use crate::{
@@ -17,8 +17,8 @@ pub(super) const ROWS: &[Term] = &[
         bad,
         own_pins,
         "more of our pieces pinned to our king than before",
-        "walks into {n:pin}",
-        "slips out of {n:pin}"
+        "leaves {ours} pinned to the king" => newly_pinned,
+        "frees {ours_before} from a pin" => unpinned
     ),
     term!(
         "makes_pins",
@@ -26,8 +26,8 @@ pub(super) const ROWS: &[Term] = &[
         good,
         makes_pins,
         "more of their pieces pinned to their king than before",
-        "pins {n:more piece} to their king",
-        "gives up {n:pin}"
+        "pins {theirs} to the king" => pins_made,
+        "gives up the pin of {theirs_before}" => pins_lifted
     ),
     term!(
         "queen_pins",
@@ -35,8 +35,8 @@ pub(super) const ROWS: &[Term] = &[
         good,
         queen_pins,
         "more of their pieces pinned to a queen, by something cheaper, than before",
-        "pins {n:more piece} to their queen",
-        "gives up {n:pin} to their queen"
+        "pins {theirs} to the queen" => queen_pins_made,
+        "gives up the pin of {theirs_before} to the queen" => queen_pins_lifted
     ),
     term!(
         "attacks_pinned",
@@ -44,7 +44,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         attacks_pinned,
         "pieces pinned to their king that the moved piece newly attacks as well",
-        "attacks {n:pinned piece}"
+        "attacks {theirs}, pinned to the king" => pinned_targets
     ),
     term!(
         "skewer",
@@ -52,7 +52,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         skewer,
         "value in pawns of the dearest piece behind a king or a dearer piece that the mover hits",
-        "skewers a piece worth {n:pawn}"
+        "skewers {theirs}" => skewered
     ),
     term!(
         "discovered_check",
@@ -60,7 +60,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         discovered_check,
         "1 for a check by a piece that did not move",
-        "uncovers a check"
+        "uncovers a check by {ours}" => uncovered_checkers
     ),
     term!("double_check", glance, good, double_check, "1 for a double check", "gives double check"),
     term!(
@@ -69,7 +69,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         discovered_attack,
         "value in pawns of the dearest piece that a line newly opened attacks and could win",
-        "uncovers an attack on something worth {n:pawn}"
+        "uncovers an attack on {theirs}" => uncovered
     ),
     term!(
         "opens_lines",
@@ -95,7 +95,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         battery,
         "1 if the moved piece newly backs another along a file or a diagonal",
-        "lines the {piece} up with another piece"
+        "lines the {piece} up with {ours}" => partners_after
     ),
 ];
 
@@ -104,39 +104,96 @@ fn pinned_to_king(board: &Board, side: &Side) -> Bitboard {
     pinned(board, side.king, side.color, board.sliders())
 }
 
-/// How many more pieces a count finds after the move than before it.
-fn gained(g: &Glance, count: impl Fn(&Board) -> usize) -> i32 {
-    count(g.after.board()) as i32 - count(g.before.position.board()) as i32
+/// Our pieces pinned to our king, before the move and after it.
+fn own_pinned(g: &Glance) -> (Bitboard, Bitboard) {
+    let before = pinned_to_king(g.before.position.board(), &g.before.facts.us);
+    (before, pinned_to_king(g.after.board(), &g.facts.us))
 }
 
 fn own_pins(g: &Glance) -> i32 {
-    let after = pinned_to_king(g.after.board(), &g.facts.us).count() as i32;
-    after - pinned_to_king(g.before.position.board(), &g.before.facts.us).count() as i32
+    let (before, after) = own_pinned(g);
+    after.count() as i32 - before.count() as i32
+}
+
+fn newly_pinned(g: &Glance) -> Bitboard {
+    let (before, after) = own_pinned(g);
+    after & !before
+}
+
+fn unpinned(g: &Glance) -> Bitboard {
+    let (before, after) = own_pinned(g);
+    before & !after
+}
+
+/// Their pieces pinned to their king, before the move and after it.
+fn their_pinned(g: &Glance) -> (Bitboard, Bitboard) {
+    let them = &g.facts.them;
+    let before = pinned_to_king(g.before.position.board(), them);
+    (before, pinned_to_king(g.after.board(), them))
 }
 
 fn makes_pins(g: &Glance) -> i32 {
-    gained(g, |board| pinned_to_king(board, &g.facts.them).count())
+    let (before, after) = their_pinned(g);
+    after.count() as i32 - before.count() as i32
+}
+
+fn pins_made(g: &Glance) -> Bitboard {
+    let (before, after) = their_pinned(g);
+    after & !before
+}
+
+fn pins_lifted(g: &Glance) -> Bitboard {
+    let (before, after) = their_pinned(g);
+    before & !after
+}
+
+/// Pieces of `color` pinned to one of its queens by something cheaper: one set a queen.
+fn pinned_to_queens(board: &Board, color: Color) -> impl Iterator<Item = Bitboard> {
+    let queens = board.queens() & board.by_color(color);
+    let snipers = board.sliders() & !board.queens();
+    queens.into_iter().map(move |queen| pinned(board, queen, color, snipers))
 }
 
 fn queen_pins(g: &Glance) -> i32 {
     let them = g.facts.them.color;
-    gained(g, |board| {
-        let queens = board.queens() & board.by_color(them);
-        let snipers = board.sliders() & !board.queens();
-        queens.into_iter().map(|queen| pinned(board, queen, them, snipers).count()).sum()
-    })
+    let count = |board| pinned_to_queens(board, them).map(Bitboard::count).sum::<usize>() as i32;
+    count(g.after.board()) - count(g.before.position.board())
+}
+
+/// Their pieces pinned to a queen, before the move and after it.
+fn queen_pinned(g: &Glance) -> (Bitboard, Bitboard) {
+    let them = g.facts.them.color;
+    let all = |board| pinned_to_queens(board, them).fold(Bitboard::EMPTY, |all, set| all | set);
+    (all(g.before.position.board()), all(g.after.board()))
+}
+
+fn queen_pins_made(g: &Glance) -> Bitboard {
+    let (before, after) = queen_pinned(g);
+    after & !before
+}
+
+fn queen_pins_lifted(g: &Glance) -> Bitboard {
+    let (before, after) = queen_pinned(g);
+    before & !after
 }
 
 fn attacks_pinned(g: &Glance) -> i32 {
+    pinned_targets(g).count() as i32
+}
+
+/// Pieces pinned to their king that the moved piece newly attacks.
+fn pinned_targets(g: &Glance) -> Bitboard {
     let board = g.before.position.board();
     let newly = g.after.board().attacks_from(g.to) & !board.attacks_from(g.from);
-    (pinned_to_king(board, &g.before.facts.them) & newly).count() as i32
+    pinned_to_king(board, &g.before.facts.them) & newly
 }
 
 fn skewer(g: &Glance) -> i32 {
-    if g.lands_loose() {
-        return 0;
-    }
+    if g.lands_loose() { 0 } else { pawns(dearest(g.after.board(), skewered(g))) }
+}
+
+/// Their pieces behind a king or a dearer piece that the moved piece hits.
+fn skewered(g: &Glance) -> Bitboard {
     let (board, them) = (g.after.board(), &g.facts.them);
     let mover = Piece { color: g.facts.us.color, role: g.landed_role() };
     let dearer = |square: &Square| dearest(board, (*square).into()) > piece_points(mover.role);
@@ -146,13 +203,16 @@ fn skewer(g: &Glance) -> i32 {
     let left = board.occupied() & !front;
     let exposed = attacks::attacks(g.to, mover, left) & left & them.pieces & !reach;
     let guarded = |square: &Square| (board.attacks_to(*square, them.color, left) & left).any();
-    let won = (exposed & !board.pawns()).into_iter().filter(|s| dearer(s) || !guarded(s)).collect();
-    pawns(dearest(board, won))
+    (exposed & !board.pawns()).into_iter().filter(|s| dearer(s) || !guarded(s)).collect()
 }
 
 fn discovered_check(g: &Glance) -> i32 {
     // The rook of castling did move.
-    i32::from(!g.mv.is_castle() && g.after.checkers().without(g.to).any())
+    i32::from(!g.mv.is_castle() && uncovered_checkers(g).any())
+}
+
+fn uncovered_checkers(g: &Glance) -> Bitboard {
+    g.after.checkers().without(g.to)
 }
 
 fn double_check(g: &Glance) -> i32 {
@@ -166,17 +226,23 @@ fn staying(g: &Glance, before: &Side, after: &Side) -> Bitboard {
 }
 
 fn discovered_attack(g: &Glance) -> i32 {
+    pawns(dearest(g.after.board(), uncovered(g)))
+}
+
+/// Their pieces that a line newly opened attacks and could win.
+fn uncovered(g: &Glance) -> Bitboard {
     let (board, before) = (g.after.board(), g.before.position.board());
     let targets = g.facts.them.pieces & !board.kings();
-    let value = |square: Square| {
+    let won = |square: Square| {
         let own = dearest(board, square.into());
         let newly = board.attacks_from(square) & !before.attacks_from(square) & targets;
-        let loose = dearest(board, newly & g.facts.their_loose);
-        let any = dearest(board, newly);
-        if any > own { any } else { loose }
+        let dearer = |&target: &Square| {
+            g.facts.their_loose.contains(target) || dearest(board, target.into()) > own
+        };
+        newly.into_iter().filter(dearer).collect::<Bitboard>()
     };
-    let best = staying(g, &g.before.facts.us, &g.facts.us).into_iter().map(value).max();
-    pawns(best.unwrap_or(0))
+    let ours = staying(g, &g.before.facts.us, &g.facts.us);
+    ours.into_iter().fold(Bitboard::EMPTY, |all, square| all | won(square))
 }
 
 /// Squares that `sliders` reach, with multiplicity, without those that their own side occupies.
@@ -200,7 +266,7 @@ fn closes_lines(g: &Glance) -> i32 {
 }
 
 /// Own pieces that `role` on `square` backs along a file or a diagonal.
-fn partners(board: &Board, square: Square, role: Role, own: Bitboard) -> usize {
+fn partners(board: &Board, square: Square, role: Role, own: Bitboard) -> Bitboard {
     let file = attacks::rook_attacks(square, board.occupied())
         & Bitboard::from_file(square.file())
         & board.rooks_and_queens();
@@ -211,11 +277,15 @@ fn partners(board: &Board, square: Square, role: Role, own: Bitboard) -> usize {
         Role::Queen => file | diagonal,
         Role::Pawn | Role::Knight | Role::King => Bitboard::EMPTY,
     };
-    (partners & own).count()
+    partners & own
 }
 
 fn battery(g: &Glance) -> i32 {
-    let after = partners(g.after.board(), g.to, g.landed_role(), g.facts.us.pieces);
     let before = g.before.position.board();
-    i32::from(after > partners(before, g.from, g.role, g.before.facts.us.pieces))
+    let count = partners(before, g.from, g.role, g.before.facts.us.pieces).count();
+    i32::from(partners_after(g).count() > count)
+}
+
+fn partners_after(g: &Glance) -> Bitboard {
+    partners(g.after.board(), g.to, g.landed_role(), g.facts.us.pieces)
 }

@@ -1,5 +1,5 @@
 //! Material, captures and trades.
-use shakmaty::{Board, Color, Position as _, Role};
+use shakmaty::{Bitboard, Board, Color, Position as _, Role};
 
 use super::Term;
 use crate::{
@@ -15,8 +15,8 @@ pub(super) const ROWS: &[Term] = &[
         good,
         exchange,
         "material kept after the move and all exchanges, in pawns",
-        "wins {n:pawn} once all captures are played out",
-        "loses {n:pawn} once all captures are played out"
+        "wins {won}",
+        "loses {lost}"
     ),
     term!(
         "exchange_one",
@@ -33,9 +33,9 @@ pub(super) const ROWS: &[Term] = &[
         good,
         capture,
         "victim, less the captor if it can be retaken, in pawns, if positive",
-        "takes {n:pawn} at a glance"
+        "gains {n:pawn} at once"
     ),
-    term!("takes", glance, either, takes, "1 for any capture", "is a capture"),
+    term!("takes", glance, either, takes, "1 for any capture", "takes {theirs_before}" => taken),
     term!("promotes", glance, good, promotes, "1 for a queen promotion", "makes a queen"),
     term!(
         "simplify",
@@ -98,6 +98,11 @@ fn exchange(g: &Glance) -> i32 {
 
 fn exchange_one(g: &Glance) -> i32 {
     pawns(immediate_gain(g.mv) - hangs(g.after.board(), g.to))
+}
+
+/// The piece that the move takes, where it stood.
+pub(super) fn taken(g: &Glance) -> Bitboard {
+    g.before.facts.them.pieces & !g.facts.them.pieces
 }
 
 /// Victim and promotion, less the captor where they defend the square.

@@ -1,4 +1,6 @@
 //! The table of terms: one row each, beside its function, in the file of its theme.
+use shakmaty::Bitboard;
+
 use super::glance::Glance;
 
 /// One thing the score counts about a move.
@@ -13,14 +15,27 @@ pub struct Term {
     pub sense: Sense,
     /// One-line meaning, with the unit of the value.
     pub meaning: &'static str,
-    /// Sentence for a positive value. `{n}` stands for the value's size, `{n:square}` for the
-    /// size and the noun in singular or plural, `{piece}` for the moved piece, `{to}` for where
-    /// it lands.
-    pub positive: &'static str,
-    /// Sentence for a negative value.
-    pub negative: &'static str,
+    /// What is said of a positive value.
+    pub positive: Sentence,
+    /// What is said of a negative value.
+    pub negative: Sentence,
     /// The value.
     pub value: fn(&Glance) -> i32,
+}
+
+/// What a term says of a move, the move being the subject: "develops the {piece}".
+///
+/// Fields: `{n}` is the value's size, `{n:square}` the size and the noun in singular or plural,
+/// `{piece}` the moved piece, `{to}` where it lands. `{ours}` and `{theirs}` name the pieces that
+/// the sentence is about as they stand after the move, `{ours_before}` and `{theirs_before}` as
+/// they stood before it. `{won}` and `{lost}` tell what the exchanges bring, `{our_mate}` and
+/// `{their_mate}` a move that mates.
+#[derive(Debug, Clone, Copy)]
+pub struct Sentence {
+    /// The text, with fields.
+    pub text: &'static str,
+    /// Squares of the pieces that it names.
+    pub about: Option<fn(&Glance) -> Bitboard>,
 }
 
 /// Which way a term can speak. A weight of the other sign would only make up for some other
@@ -35,21 +50,35 @@ pub enum Sense {
     Either,
 }
 
-/// Builds a row; a term that is never negative leaves its last sentence out.
+/// Builds a row. Behind a sentence that names pieces stands `=>` and the function that finds
+/// them; a term that is never negative leaves its last sentence out.
 macro_rules! term {
-    ($name:expr, $kind:ident, $sense:ident, $value:expr, $meaning:expr, $positive:expr) => {
-        term!($name, $kind, $sense, $value, $meaning, $positive, "")
+    (
+        $name:expr, $kind:ident, $sense:ident, $value:expr, $meaning:expr,
+        $positive:expr $(=> $about:expr)?
+    ) => {
+        term!($name, $kind, $sense, $value, $meaning, $positive $(=> $about)?, "")
     };
-    ($name:expr, $kind:ident, $sense:ident, $value:expr, $meaning:expr, $positive:expr, $negative:expr) => {
+    (
+        $name:expr, $kind:ident, $sense:ident, $value:expr, $meaning:expr,
+        $positive:expr $(=> $about_positive:expr)?,
+        $negative:expr $(=> $about_negative:expr)?
+    ) => {
         Term {
             name: $name,
             glance: term!(@ $kind),
             sense: term!(@ $sense),
             meaning: $meaning,
-            positive: $positive,
-            negative: $negative,
+            positive: term!(@ sentence $positive $(=> $about_positive)?),
+            negative: term!(@ sentence $negative $(=> $about_negative)?),
             value: $value,
         }
+    };
+    (@ sentence $text:expr) => {
+        $crate::viveka::Sentence { text: $text, about: None }
+    };
+    (@ sentence $text:expr => $about:expr) => {
+        $crate::viveka::Sentence { text: $text, about: Some($about) }
     };
     (@ glance) => { true };
     (@ worked_out) => { false };

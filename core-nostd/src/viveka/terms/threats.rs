@@ -5,7 +5,7 @@ use super::Term;
 use crate::{
     exchange::piece_points,
     viveka::{
-        facts::stop,
+        facts::{dearest, stop},
         glance::{Glance, pawns},
     },
 };
@@ -18,7 +18,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         rescue,
         "value in pawns of the moved piece, if it stood loose and no longer does",
-        "saves the {piece}, worth {n:pawn}"
+        "saves {ours_before} from {theirs_before}" => rescued
     ),
     term!(
         "leaves_loose",
@@ -26,8 +26,8 @@ pub(super) const ROWS: &[Term] = &[
         bad,
         leaves_loose,
         "more of our other pieces standing loose than before",
-        "leaves {n:more piece} loose",
-        "covers {n:loose piece}"
+        "leaves {ours} loose" => left_loose,
+        "covers {ours_before}" => covered
     ),
     term!(
         "lands_loose",
@@ -35,7 +35,7 @@ pub(super) const ROWS: &[Term] = &[
         bad,
         lands_loose,
         "value in pawns of the moved piece, if it can simply be taken",
-        "puts the {piece} on {to} where it can be taken, {n:pawn}"
+        "puts {ours} where {theirs} can take it" => landing
     ),
     term!(
         "pawn_chases",
@@ -43,7 +43,7 @@ pub(super) const ROWS: &[Term] = &[
         bad,
         pawn_chases,
         "1 if a piece lands where a pawn attacks it, or will after a push onto a square free of us",
-        "lets a pawn attack the {piece} on {to}"
+        "lets {theirs} chase the {piece} from {to}" => chasing_pawns
     ),
     term!(
         "new_targets",
@@ -51,8 +51,8 @@ pub(super) const ROWS: &[Term] = &[
         good,
         new_targets,
         "more of their pieces standing loose than before",
-        "leaves {n:more enemy piece} loose",
-        "lets {n:enemy piece} off"
+        "leaves {theirs} loose" => new_loose,
+        "lets {theirs_before} off" => let_off
     ),
     term!(
         "target_value",
@@ -60,7 +60,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         target_value,
         "value in pawns of the dearest piece the mover newly attacks and could win",
-        "attacks something worth {n:pawn}"
+        "attacks {theirs}" => targets
     ),
     term!(
         "fork",
@@ -68,7 +68,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         fork,
         "1 if the moved piece attacks two or more loose or dearer pieces",
-        "forks"
+        "forks {theirs}" => forked
     ),
     term!(
         "mate_threat",
@@ -76,7 +76,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         mate_threat,
         "1 if we would mate were they to pass",
-        "threatens mate"
+        "threatens {our_mate}"
     ),
     term!("check", glance, either, check, "1 for a check", "gives check"),
     term!(
@@ -93,7 +93,7 @@ pub(super) const ROWS: &[Term] = &[
         bad,
         allows_mate,
         "1 if they have a mate in one",
-        "allows mate at once"
+        "allows {their_mate}"
     ),
     term!(
         "allows_checks",
@@ -131,6 +131,22 @@ fn rescue(g: &Glance) -> i32 {
     if saved { pawns(piece_points(g.role)) } else { 0 }
 }
 
+/// The moved piece and its attackers, where they stood.
+fn rescued(g: &Glance) -> Bitboard {
+    let (board, them) = (g.before.position.board(), g.before.facts.them.color);
+    board.attacks_to(g.from, them, board.occupied()) | g.from
+}
+
+/// Our other pieces that newly stand loose.
+fn left_loose(g: &Glance) -> Bitboard {
+    (g.facts.our_loose & !g.before.facts.our_loose).without(g.to)
+}
+
+/// Our other pieces that no longer stand loose.
+fn covered(g: &Glance) -> Bitboard {
+    (g.before.facts.our_loose & !g.facts.our_loose).without(g.from)
+}
+
 fn leaves_loose(g: &Glance) -> i32 {
     let before = g.before.facts.our_loose.without(g.from).count();
     g.facts.our_loose.without(g.to).count() as i32 - before as i32
@@ -138,6 +154,12 @@ fn leaves_loose(g: &Glance) -> i32 {
 
 fn lands_loose(g: &Glance) -> i32 {
     if g.lands_loose() { pawns(piece_points(g.landed_role())) } else { 0 }
+}
+
+/// The moved piece where it landed, and their pieces that attack it there.
+fn landing(g: &Glance) -> Bitboard {
+    let board = g.after.board();
+    board.attacks_to(g.to, g.facts.them.color, board.occupied()) | g.to
 }
 
 fn pawn_chases(g: &Glance) -> i32 {
@@ -157,6 +179,28 @@ fn pawn_push_attacks(g: &Glance) -> Bitboard {
         .fold(Bitboard::EMPTY, |all, next| all | attacks::pawn_attacks(them, next))
 }
 
+/// The pawns themselves.
+fn chasing_pawns(g: &Glance) -> Bitboard {
+    let (board, them) = (g.after.board(), g.facts.them.color);
+    let reach = |post: Square| attacks::pawn_attacks(them, post).contains(g.to);
+    let held = board.occupied() | g.facts.us.attacks;
+    let pushed = |pawn: Square| stop(pawn, them).filter(|&next| !held.contains(next));
+    (board.pawns() & g.facts.them.pieces)
+        .into_iter()
+        .filter(|&pawn| reach(pawn) || pushed(pawn).is_some_and(reach))
+        .collect()
+}
+
+/// Their pieces that newly stand loose.
+fn new_loose(g: &Glance) -> Bitboard {
+    g.facts.their_loose & !g.before.facts.their_loose
+}
+
+/// Their pieces that no longer stand loose.
+fn let_off(g: &Glance) -> Bitboard {
+    (g.before.facts.their_loose & !g.facts.their_loose).without(g.to)
+}
+
 fn new_targets(g: &Glance) -> i32 {
     let before = g.before.facts.their_loose.without(g.to).count();
     g.facts.their_loose.count() as i32 - before as i32
@@ -174,21 +218,23 @@ fn victims(g: &Glance) -> Bitboard {
     reach.into_iter().filter(|&square| worth(square)).collect()
 }
 
+/// Those that it newly attacks.
+pub(super) fn targets(g: &Glance) -> Bitboard {
+    victims(g) & !g.before.position.board().attacks_from(g.from)
+}
+
 pub(super) fn target_value(g: &Glance) -> i32 {
-    let board = g.after.board();
-    let old = g.before.position.board().attacks_from(g.from);
-    victims(g)
-        .without(old)
-        .into_iter()
-        .filter_map(|square| board.role_at(square))
-        .map(|role| pawns(piece_points(role)))
-        .max()
-        .unwrap_or(0)
+    pawns(dearest(g.after.board(), targets(g)))
+}
+
+/// Those and their king, if it attacks that as well.
+fn forked(g: &Glance) -> Bitboard {
+    let king = Bitboard::from_square(g.facts.them.king);
+    victims(g) | g.after.board().attacks_from(g.to) & king
 }
 
 fn fork(g: &Glance) -> i32 {
-    let king = g.after.board().attacks_from(g.to).contains(g.facts.them.king);
-    i32::from(victims(g).count() + usize::from(king) >= 2)
+    i32::from(forked(g).more_than_one())
 }
 
 fn mate_threat(g: &Glance) -> i32 {

@@ -11,7 +11,7 @@ use anyhow::Result;
 use kibitzer_core::{
     position::parse_fen,
     shakmaty::Chess,
-    viveka::{self, FITTED, LastMove, Weights},
+    viveka::{self, Before, FITTED, LastMove, Weights},
 };
 use report::Report;
 
@@ -72,7 +72,7 @@ impl Analyse {
             let position = read(&String::from_utf8_lossy(&fen), &place)?;
             let analysis = viveka::analyse(&position, last, weights);
             let net = network.as_mut().map(|network| network.answer(&position)).transpose()?;
-            let report = Report::new(&analysis, weights, net);
+            let report = Report::new(&Before::new(&position, last), &analysis, weights, net);
             if self.json {
                 serde_json::to_writer(&mut *out, &report).map_err(io::Error::from)?;
                 writeln!(out)?;

@@ -3,7 +3,7 @@ use std::io::{self, Write};
 
 use kibitzer_core::{
     shakmaty::Move,
-    viveka::{self, Analysis, Candidate, Weights},
+    viveka::{self, Analysis, Before, Candidate, Glance, Weights},
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -52,8 +52,10 @@ struct Row {
 }
 
 impl Row {
-    fn new(candidate: &Candidate, weights: &Weights) -> Row {
-        let parts: Vec<viveka::Part> = viveka::explain(candidate, weights).collect();
+    fn new(candidate: &Candidate, before: &Before, weights: &Weights) -> Row {
+        let glance = Glance::new(before, candidate.mv);
+        let parts: Vec<viveka::Part> =
+            viveka::explain(&glance, &candidate.values, weights).collect();
         let name = |mv: Move| uci(mv);
         Row {
             mv: uci(candidate.mv),
@@ -83,10 +85,15 @@ impl Row {
 
 impl Report {
     /// Puts the two together.
-    pub fn new(analysis: &Analysis, weights: &Weights, net: Option<Answer>) -> Report {
+    pub fn new(
+        before: &Before,
+        analysis: &Analysis,
+        weights: &Weights,
+        net: Option<Answer>,
+    ) -> Report {
         Report {
             choice: analysis.candidates.first().map(|c| uci(c.mv)),
-            candidates: analysis.candidates.iter().map(|c| Row::new(c, weights)).collect(),
+            candidates: analysis.candidates.iter().map(|c| Row::new(c, before, weights)).collect(),
             entropy: f64::from(analysis.entropy) / 1000.0,
             critical: analysis.critical,
             net,
@@ -126,7 +133,8 @@ mod tests {
     fn report(fen: &str) -> Value {
         let position = parse_fen(fen).unwrap();
         let analysis = viveka::analyse(&position, None, &FITTED);
-        serde_json::to_value(Report::new(&analysis, &FITTED, None)).unwrap()
+        serde_json::to_value(Report::new(&Before::new(&position, None), &analysis, &FITTED, None))
+            .unwrap()
     }
 
     #[test]

@@ -1,0 +1,70 @@
+//! Why a candidate has its score: one line a term, and the lines sum to it exactly.
+//!
+//! - `names`: pieces by name and square.
+//! - `notation`: moves as people write them.
+//! - `ledger`: who wins what along a line of moves.
+//! - `template`: a term's sentence, its fields filled in.
+//! - `warning`: what the check found.
+mod ledger;
+mod names;
+mod notation;
+mod template;
+mod warning;
+
+use core::cmp::Reverse;
+
+use super::{
+    choice::{Values, Weights},
+    glance::Glance,
+    terms::{TERMS, Term},
+};
+pub use notation::notation;
+pub use warning::Warning;
+
+/// One term's part of a score; its text is a sentence such as "develops the knight".
+#[derive(Debug, Clone, Copy)]
+pub struct Part<'a> {
+    /// The term.
+    pub term: &'static Term,
+    /// Its value for the move.
+    pub value: i32,
+    /// Its points: weight times value.
+    pub points: i32,
+    /// The move.
+    glance: &'a Glance<'a>,
+}
+
+/// The terms that take part in a score, in the table's order, and their points, which sum to
+/// [`Weights::score`].
+pub fn points<'a>(
+    values: &'a Values,
+    weights: &'a Weights,
+) -> impl Iterator<Item = (&'static Term, i32)> + 'a {
+    let terms = TERMS.iter().zip(&weights.rows).zip(values);
+    terms
+        .map(|((term, row), &value)| (term, row.1 * i32::from(value)))
+        .filter(|&(_, points)| points != 0)
+}
+
+/// The same with sentences, the most points first, for or against; `values` are those of the
+/// move that `glance` looks at.
+pub fn explain<'a>(
+    glance: &'a Glance<'a>,
+    values: &'a Values,
+    weights: &'a Weights,
+) -> impl Iterator<Item = Part<'a>> + 'a {
+    let key = |place: usize| {
+        let points = weights.rows[place].1 * i32::from(values[place]);
+        (points != 0).then_some((Reverse(points.abs()), place))
+    };
+    // The list is short, and a board has no room to sort it in.
+    let mut last = None;
+    core::iter::from_fn(move || {
+        let next = (0..TERMS.len()).filter_map(key).filter(|&key| Some(key) > last).min()?;
+        last = Some(next);
+        let (_, place) = next;
+        let value = i32::from(values[place]);
+        let points = weights.rows[place].1 * value;
+        Some(Part { term: &TERMS[place], value, points, glance })
+    })
+}

@@ -1,0 +1,164 @@
+//! What the check found, as a sentence: "after …Qxb2 the rook on a1 cannot be saved".
+use core::fmt;
+
+use shakmaty::{Bitboard, Chess, Move, Position as _, Role};
+
+use super::{
+    ledger::{Entry, Ledger, Line, write_entries},
+    names::write_pieces,
+    notation::{notation, write_line},
+};
+use crate::{
+    exchange::{PAWN, balance, exchanges, piece_points, reaches},
+    exchange_line::play_out,
+    moves::destination,
+    viveka::{check::Drop, choice::order, facts::Facts},
+};
+
+/// What the worst forcing reply to a candidate does.
+#[derive(Debug)]
+pub struct Warning {
+    /// The position after the candidate.
+    after: Chess,
+    /// The reply, our best answer, and the exchanges that follow.
+    line: Line,
+    /// What it costs.
+    cost: Cost,
+}
+
+/// What a reply costs.
+#[derive(Debug)]
+enum Cost {
+    Mate,
+    Stalemate,
+    /// What the line of captures shows.
+    Material,
+    /// Points that no line of captures shows.
+    Points(i32),
+}
+
+impl Warning {
+    /// Looks at what the check found against `mv`, a legal move of `position`; `None` where it
+    /// found nothing.
+    pub fn new(position: &Chess, mv: Move, drop: Drop) -> Option<Warning> {
+        let reply = drop.reply?;
+        let mut after = position.clone();
+        after.play_unchecked(mv);
+        let mut end = after.clone();
+        end.play_unchecked(reply);
+        let mut line = Line::new();
+        let _ = line.push(reply);
+        let cost = match best_answer(&end) {
+            None if end.is_check() => Cost::Mate,
+            None => Cost::Stalemate,
+            Some((answer, value)) => {
+                end.play_unchecked(answer);
+                let _ = line.push(answer);
+                play_out(&mut end, -value, |mv| {
+                    let _ = line.push(mv);
+                });
+                let ledger = Ledger::new(&line, 0);
+                let told = ledger.gain() == -value - balance(&after) && falls(&ledger).count() > 0;
+                if told { Cost::Material } else { Cost::Points(drop.points) }
+            }
+        };
+        Some(Warning { after, line, cost })
+    }
+
+    /// The reply.
+    fn reply(&self) -> Move {
+        self.line[0]
+    }
+
+    /// Our pieces that the reply forks, if it does: those that the piece which moved attacks and
+    /// that are dearer than it or loose.
+    fn forked(&self) -> Bitboard {
+        let mut next = self.after.clone();
+        next.play_unchecked(self.reply());
+        let (us, to) = (next.turn(), destination(self.reply()));
+        let board = next.board();
+        let own = board.role_at(to).map_or(0, piece_points);
+        let loose = Facts::new(&next, us).our_loose;
+        let hit = board.attacks_from(to) & board.by_color(us);
+        let worth = |square| {
+            let role = board.role_at(square);
+            loose.contains(square)
+                || role.is_some_and(|role| role == Role::King || piece_points(role) > own)
+        };
+        let hit: Bitboard = hit.into_iter().filter(|&square| worth(square)).collect();
+        if hit.more_than_one() { hit } else { Bitboard::EMPTY }
+    }
+
+    fn write_material(&self, f: &mut fmt::Formatter<'_>, ledger: &Ledger) -> fmt::Result {
+        let reply = notation(&self.after, self.reply());
+        let later = || falls(ledger).filter(|entry| entry.ply > 0);
+        if later().next().is_none() {
+            let promotes = falls(ledger).any(Entry::is_promotion);
+            write!(f, "{reply} {} ", if promotes { "makes" } else { "wins" })?;
+            write_entries(f, falls(ledger))?;
+        } else {
+            let forked = self.forked();
+            if later().any(|entry| forked.contains(entry.square)) {
+                write!(f, "{reply} forks ")?;
+                write_pieces(f, self.after.board(), forked)?;
+                f.write_str(": ")?;
+            } else {
+                write!(f, "after {reply} ")?;
+            }
+            write_entries(f, later())?;
+            let promotes = later().all(Entry::is_promotion);
+            f.write_str(if promotes { " cannot be stopped" } else { " cannot be saved" })?;
+        }
+        if ledger.gains(false).next().is_some() {
+            f.write_str(", for ")?;
+            write_entries(f, ledger.gains(false))?;
+        }
+        if self.line.len() > 1 {
+            f.write_str(" (")?;
+            let mut next = self.after.clone();
+            next.play_unchecked(self.reply());
+            write_line(f, &next, &self.line[1..])?;
+            f.write_str(")")?;
+        }
+        Ok(())
+    }
+}
+
+/// What the opponent gains along the line of a reply.
+fn falls(ledger: &Ledger) -> impl Iterator<Item = &Entry> + Clone {
+    ledger.gains(true)
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reply = notation(&self.after, self.reply());
+        match &self.cost {
+            Cost::Mate => write!(f, "{reply} is mate"),
+            Cost::Stalemate => write!(f, "{reply} is stalemate"),
+            Cost::Material => self.write_material(f, &Ledger::new(&self.line, 0)),
+            Cost::Points(points) => {
+                let (whole, tenths) = (points / PAWN, points % PAWN / (PAWN / 10));
+                write!(f, "after {reply} {whole}.{tenths} pawns are lost")
+            }
+        }
+    }
+}
+
+/// The answer that keeps the best balance once the exchanges are played out, and that balance;
+/// of equal ones the first by its squares. `None` without a legal move.
+#[inline(never)] // the list of moves must not stay on the caller's stack
+fn best_answer(position: &Chess) -> Option<(Move, i32)> {
+    let mut best: Option<(Move, i32)> = None;
+    let mut moves = position.legal_moves();
+    moves.sort_unstable_by_key(|&mv| order(mv));
+    for mv in moves {
+        let mut next = position.clone();
+        next.play_unchecked(mv);
+        // The opponent can push us down to what another answer keeps anyway.
+        if best.is_some_and(|(_, value)| reaches(&next, -value)) {
+            continue;
+        }
+        best = Some((mv, -exchanges(&next)));
+    }
+    best
+}
