@@ -8,6 +8,7 @@ pub static FITTED: Weights = Weights {
         ("exchange_one", 0, 0),
         ("capture", 0, 18),
         ("takes", 50, 161),
+        ("bad_capture", 0, 0),
         ("promotes", 0, 37),
         ("simplify", 19, 0),
         ("draws", 100, 0),

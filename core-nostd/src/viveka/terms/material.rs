@@ -36,6 +36,14 @@ pub(super) const ROWS: &[Term] = &[
         "gains {n:pawn} at once"
     ),
     term!("takes", glance, either, takes, "1 for any capture", "takes {theirs_before}" => taken),
+    term!(
+        "bad_capture",
+        worked_out,
+        bad,
+        bad_capture,
+        "1 for a capture that loses material once all captures are played out",
+        "takes {theirs_before} at a loss" => taken
+    ),
     term!("promotes", glance, good, promotes, "1 for a queen promotion", "makes a queen"),
     term!(
         "simplify",
@@ -114,6 +122,10 @@ fn capture(g: &Glance) -> i32 {
 
 fn takes(g: &Glance) -> i32 {
     i32::from(g.mv.is_capture())
+}
+
+fn bad_capture(g: &Glance) -> i32 {
+    i32::from(g.mv.is_capture() && g.x_q() < 0)
 }
 
 fn promotes(g: &Glance) -> i32 {
