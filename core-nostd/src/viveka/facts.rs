@@ -111,6 +111,11 @@ fn loose(board: &Board, side: &Side, enemy: &Side) -> Bitboard {
         .fold(undefended, |all, squares| all | squares)
 }
 
+/// Knights, bishops, rooks and queens.
+pub fn officers(board: &Board) -> Bitboard {
+    board.occupied() & !board.pawns() & !board.kings()
+}
+
 /// Value in points of the dearest piece on `squares`, kings not counted; 0 where there is none.
 pub fn dearest(board: &Board, squares: Bitboard) -> i32 {
     squares.into_iter().filter_map(|s| board.role_at(s)).map(piece_points).max().unwrap_or(0)

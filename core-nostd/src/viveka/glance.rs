@@ -4,7 +4,7 @@ use core::cell::OnceCell;
 use shakmaty::{Chess, Color, Move, MoveList, Position, Role, Square, uci::UciMove};
 
 use super::{
-    facts::{Facts, phase},
+    facts::{FULL_PHASE, Facts, phase},
     last_change::LastChange,
     positional::Survey,
 };
@@ -77,6 +77,11 @@ impl<'a> Before<'a> {
     /// What the positional features read of the position; worked out when first asked for.
     pub fn survey(&self) -> &Survey {
         self.survey.get_or_init(|| Survey::new(self.position, &self.facts))
+    }
+
+    /// Whether more than half of the pieces are left, by phase.
+    pub fn is_middlegame(&self) -> bool {
+        2 * self.phase > FULL_PHASE
     }
 
     /// The side whose moves are judged.

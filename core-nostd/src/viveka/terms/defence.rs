@@ -3,7 +3,7 @@ use shakmaty::{Bitboard, Board, Position as _};
 
 use super::Term;
 use crate::viveka::{
-    facts::{Side, dearest},
+    facts::{Side, dearest, officers},
     glance::{Glance, pawns},
 };
 
@@ -31,7 +31,7 @@ pub(super) const ROWS: &[Term] = &[
         bad,
         undefended,
         "our pieces without a guard, pawns apart, after minus before",
-        "leaves {n:more piece} unguarded",
+        "leaves {ours} unguarded" => newly_alone,
         "leaves {n:piece} fewer unguarded"
     ),
     term!(
@@ -40,7 +40,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         their_undefended,
         "their pieces without a guard, pawns apart, after minus before",
-        "leaves {n:more enemy piece} unguarded",
+        "leaves {theirs} unguarded" => abandoned,
         "lets them guard {n:more piece}"
     ),
     term!(
@@ -49,7 +49,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         removes_defender,
         "value in pawns of the dearest piece that is loose because its guard was taken",
-        "takes the guard of something worth {n:pawn}"
+        "takes the guard of {theirs}" => bereft
     ),
     term!(
         "takes_attacker",
@@ -57,7 +57,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         takes_attacker,
         "value in pawns of our dearest piece that the captured piece kept loose",
-        "takes what attacked {n:pawn} of ours"
+        "takes {theirs_before}, which attacked {ours_before}" => attacker_and_relieved
     ),
     term!(
         "overload",
@@ -65,7 +65,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         overload,
         "their pieces that alone guard two attacked ones, after minus before",
-        "overloads {n:guard}",
+        "overloads {theirs}" => newly_overloaded,
         "frees {n:overloaded guard}"
     ),
 ];
@@ -95,18 +95,41 @@ fn protects(g: &Glance) -> i32 {
 
 /// Knights, bishops, rooks and queens of `side` that nothing guards.
 fn alone(board: &Board, side: &Side) -> Bitboard {
-    side.pieces & !board.pawns() & !board.kings() & !side.attacks
+    officers(board) & side.pieces & !side.attacks
+}
+
+/// Our unguarded pieces before the move and after it.
+fn our_alone(g: &Glance) -> (Bitboard, Bitboard) {
+    let before = alone(g.before.position.board(), &g.before.facts.us);
+    (before, alone(g.after.board(), &g.facts.us))
 }
 
 fn undefended(g: &Glance) -> i32 {
-    let before = alone(g.before.position.board(), &g.before.facts.us);
-    alone(g.after.board(), &g.facts.us).count() as i32 - before.count() as i32
+    let (before, after) = our_alone(g);
+    after.count() as i32 - before.count() as i32
+}
+
+fn newly_alone(g: &Glance) -> Bitboard {
+    let (before, after) = our_alone(g);
+    let newly = after & !before;
+    // The moved piece takes its state along.
+    if before.contains(g.from) { newly.without(g.to) } else { newly }
+}
+
+/// Their unguarded pieces before the move, without one that it takes, and after it.
+fn their_alone(g: &Glance) -> (Bitboard, Bitboard) {
+    let before = alone(g.before.position.board(), &g.before.facts.them).without(g.to);
+    (before, alone(g.after.board(), &g.facts.them))
 }
 
 fn their_undefended(g: &Glance) -> i32 {
-    // A piece that we take has not found a guard.
-    let before = alone(g.before.position.board(), &g.before.facts.them).without(g.to);
-    alone(g.after.board(), &g.facts.them).count() as i32 - before.count() as i32
+    let (before, after) = their_alone(g);
+    after.count() as i32 - before.count() as i32
+}
+
+fn abandoned(g: &Glance) -> Bitboard {
+    let (before, after) = their_alone(g);
+    after & !before
 }
 
 /// What the captured piece attacked and guarded.
@@ -115,18 +138,30 @@ fn captured_reach(g: &Glance) -> Bitboard {
     if capture { g.before.position.board().attacks_from(g.to) } else { Bitboard::EMPTY }
 }
 
+/// Their pieces that are loose because their guard was taken.
+fn bereft(g: &Glance) -> Bitboard {
+    g.facts.their_loose & !g.before.facts.their_loose & captured_reach(g)
+}
+
 fn removes_defender(g: &Glance) -> i32 {
-    let newly = g.facts.their_loose & !g.before.facts.their_loose;
-    pawns(dearest(g.after.board(), newly & captured_reach(g)))
+    pawns(dearest(g.after.board(), bereft(g)))
+}
+
+/// Our pieces that the captured one kept loose.
+fn relieved(g: &Glance) -> Bitboard {
+    (g.before.facts.our_loose & captured_reach(g) & !g.facts.our_loose).without(g.from)
 }
 
 fn takes_attacker(g: &Glance) -> i32 {
-    let freed = g.before.facts.our_loose & captured_reach(g) & !g.facts.our_loose;
-    pawns(dearest(g.before.position.board(), freed.without(g.from)))
+    pawns(dearest(g.before.position.board(), relieved(g)))
+}
+
+fn attacker_and_relieved(g: &Glance) -> Bitboard {
+    relieved(g).with(g.to)
 }
 
 /// Pieces of `side` that alone guard two or more pieces which `enemy` attacks.
-fn overloaded(board: &Board, side: &Side, enemy: &Side) -> i32 {
+fn overloaded(board: &Board, side: &Side, enemy: &Side) -> Bitboard {
     let (mut once, mut twice) = (Bitboard::EMPTY, Bitboard::EMPTY);
     for square in side.pieces & enemy.attacks & !board.kings() {
         let guards = board.attacks_to(square, side.color, board.occupied());
@@ -135,11 +170,22 @@ fn overloaded(board: &Board, side: &Side, enemy: &Side) -> i32 {
             once.add(guard);
         }
     }
-    twice.count() as i32
+    twice
+}
+
+/// Their overloaded pieces before the move and after it.
+fn their_overloaded(g: &Glance) -> (Bitboard, Bitboard) {
+    let (before, facts) = (&g.before.facts, &g.facts);
+    let then = overloaded(g.before.position.board(), &before.them, &before.us);
+    (then, overloaded(g.after.board(), &facts.them, &facts.us))
 }
 
 fn overload(g: &Glance) -> i32 {
-    let before = &g.before.facts;
-    overloaded(g.after.board(), &g.facts.them, &g.facts.us)
-        - overloaded(g.before.position.board(), &before.them, &before.us)
+    let (before, after) = their_overloaded(g);
+    after.count() as i32 - before.count() as i32
+}
+
+fn newly_overloaded(g: &Glance) -> Bitboard {
+    let (before, after) = their_overloaded(g);
+    after & !before
 }

@@ -3,7 +3,7 @@ use shakmaty::{Bitboard, Board, Chess, Color, File, Position as _, Role, Square,
 
 use super::Term;
 use crate::viveka::{
-    facts::{FULL_PHASE, Side, rank_of, relative_rank, stop},
+    facts::{Side, rank_of, relative_rank, stop},
     glance::Glance,
 };
 
@@ -101,7 +101,7 @@ pub(super) fn at_home(board: &Board, color: Color) -> Bitboard {
 
 fn development(g: &Glance) -> i32 {
     let home = at_home(g.before.position.board(), g.before.us());
-    i32::from(is_middlegame(g) && home.contains(g.from))
+    i32::from(g.before.is_middlegame() && home.contains(g.from))
 }
 
 fn early_queen(g: &Glance) -> i32 {
@@ -138,14 +138,10 @@ fn clears_castling(g: &Glance) -> i32 {
     before.zip(in_the_way(&g.after, &g.facts.us)).map_or(0, |(before, after)| before - after)
 }
 
-fn is_middlegame(g: &Glance) -> bool {
-    2 * g.before.phase > FULL_PHASE
-}
-
 fn moves_developed(g: &Glance) -> i32 {
     let home = at_home(g.before.position.board(), g.before.us());
     let minor = matches!(g.role, Role::Knight | Role::Bishop);
-    let again = minor && !home.contains(g.from) && !g.mv.is_capture() && is_middlegame(g);
+    let again = minor && !home.contains(g.from) && !g.mv.is_capture() && g.before.is_middlegame();
     if again { home.count() as i32 } else { 0 }
 }
 
@@ -153,7 +149,7 @@ fn goes_home(g: &Glance) -> i32 {
     let us = g.before.us();
     let piece = matches!(g.role, Role::Knight | Role::Bishop | Role::Queen);
     let back = relative_rank(g.to, us) == 0 && relative_rank(g.from, us) > 0;
-    i32::from(piece && back && is_middlegame(g))
+    i32::from(piece && back && g.before.is_middlegame())
 }
 
 fn blocks_centre_pawn(g: &Glance) -> i32 {
@@ -171,7 +167,7 @@ fn knight_rim(g: &Glance) -> i32 {
 fn fianchetto(g: &Glance) -> i32 {
     let corner = matches!(g.to.file(), File::B | File::G);
     let second = relative_rank(g.to, g.before.us()) == 1;
-    i32::from(g.role == Role::Bishop && corner && second && is_middlegame(g))
+    i32::from(g.role == Role::Bishop && corner && second && g.before.is_middlegame())
 }
 
 /// Whether two rooks of `side` on its first rank guard each other.

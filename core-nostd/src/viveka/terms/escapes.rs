@@ -3,7 +3,7 @@ use shakmaty::{Bitboard, Board, Position as _, Role, Square, attacks};
 
 use super::{Term, development::at_home, material::taken};
 use crate::viveka::{
-    facts::{Side, dearest, relative_rank},
+    facts::{Side, dearest, officers, relative_rank},
     glance::{Glance, pawns},
 };
 
@@ -83,11 +83,6 @@ fn exits(board: &Board, square: Square, own: &Side, enemy: &Side) -> Bitboard {
     let lines =
         snipers.into_iter().fold(Bitboard::EMPTY, |all, sniper| all | attacks::ray(sniper, square));
     board.attacks_from(square) & !own.pieces & !enemy.attacks & !(lines & !snipers)
-}
-
-/// Knights, bishops, rooks and queens.
-fn officers(board: &Board) -> Bitboard {
-    board.occupied() & !board.pawns() & !board.kings()
 }
 
 /// Safe squares that the moved piece has from where it landed; `None` for pawns and kings.

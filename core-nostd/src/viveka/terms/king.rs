@@ -94,7 +94,7 @@ fn shield(board: &shakmaty::Board, side: &Side) -> i32 {
 }
 
 fn shelter(g: &Glance) -> i32 {
-    if 2 * g.before.phase <= FULL_PHASE {
+    if !g.before.is_middlegame() {
         return 0;
     }
     let before = shield(g.before.position.board(), &g.before.facts.us);

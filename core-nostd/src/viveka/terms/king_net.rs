@@ -3,7 +3,7 @@ use shakmaty::{Bitboard, Board, Position as _, Role, attacks};
 
 use super::{Term, material::taken};
 use crate::viveka::{
-    facts::{Side, relative_rank},
+    facts::{Side, officers, relative_rank},
     glance::Glance,
 };
 
@@ -145,16 +145,11 @@ fn luft(g: &Glance) -> i32 {
     i32::from(pawn_on_first && opened())
 }
 
-/// Knights, bishops, rooks and queens of `side`.
-fn officers(board: &Board, side: &Side) -> Bitboard {
-    side.pieces & !board.pawns() & !board.kings()
-}
-
 /// Pieces of `side` that attack squares round `king`'s king.
 fn bearing(board: &Board, side: &Side, king: &Side) -> Bitboard {
     let ring = king.king_ring();
     let bears = |square| !board.attacks_from(square).is_disjoint(ring);
-    officers(board, side).into_iter().filter(|&square| bears(square)).collect()
+    (officers(board) & side.pieces).into_iter().filter(|&square| bears(square)).collect()
 }
 
 /// Our pieces that bear on their king, before the move and after it.
@@ -199,7 +194,7 @@ fn kept_away(g: &Glance) -> Bitboard {
 /// Pieces of `side` within two steps of its king.
 fn guards(board: &Board, side: &Side) -> i32 {
     let near = |square: &shakmaty::Square| square.distance(side.king) <= 2;
-    officers(board, side).into_iter().filter(near).count() as i32
+    (officers(board) & side.pieces).into_iter().filter(near).count() as i32
 }
 
 fn king_guards(g: &Glance) -> i32 {

@@ -3,7 +3,7 @@ use shakmaty::{Bitboard, File, Position as _, Role, Square, attacks};
 
 use super::Term;
 use crate::viveka::{
-    facts::{FULL_PHASE, neighbours, stop},
+    facts::{neighbours, stop},
     glance::Glance,
 };
 
@@ -30,7 +30,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         pawn_hits,
         "pieces that the moved pawn attacks, if it cannot simply be taken",
-        "hits {n:piece} with the pawn"
+        "hits {theirs} with the pawn" => hits
     ),
     term!(
         "pawn_fork",
@@ -38,7 +38,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         pawn_fork,
         "1 if the moved pawn attacks two pieces, king included, and cannot simply be taken",
-        "forks with the pawn"
+        "forks {theirs} with the pawn" => safely_hit
     ),
     term!(
         "lever",
@@ -91,7 +91,7 @@ fn centre_pawn(g: &Glance) -> i32 {
 
 fn flank_pawn(g: &Glance) -> i32 {
     let flank = matches!(g.from.file(), File::A | File::B | File::G | File::H);
-    i32::from(g.role == Role::Pawn && flank && 2 * g.before.phase > FULL_PHASE)
+    i32::from(g.role == Role::Pawn && flank && g.before.is_middlegame())
 }
 
 /// What the moved pawn attacks, if the move leaves a pawn on the board.
@@ -109,8 +109,12 @@ fn safely_hit(g: &Glance) -> Bitboard {
     if g.lands_loose() { Bitboard::EMPTY } else { pawn_reach(g) & !g.after.board().pawns() }
 }
 
+fn hits(g: &Glance) -> Bitboard {
+    safely_hit(g).without(g.facts.them.king)
+}
+
 fn pawn_hits(g: &Glance) -> i32 {
-    safely_hit(g).without(g.facts.them.king).count() as i32
+    hits(g).count() as i32
 }
 
 fn pawn_fork(g: &Glance) -> i32 {
@@ -140,7 +144,7 @@ fn pawn_storm(g: &Glance) -> i32 {
     let file = g.to.file();
     let toward = file.distance(g.facts.them.king.file()) <= 1;
     let away = file.distance(g.facts.us.king.file()) >= 3;
-    let storms = g.role == Role::Pawn && 2 * g.before.phase > FULL_PHASE && toward && away;
+    let storms = g.role == Role::Pawn && g.before.is_middlegame() && toward && away;
     if storms { g.from.rank().distance(g.to.rank()) as i32 } else { 0 }
 }
 

@@ -40,7 +40,7 @@ pub(super) const ROWS: &[Term] = &[
         glance,
         bad,
         holes,
-        "squares on the c- to f-files, third and fourth rank, that no pawn of ours can guard any more",
+        "squares of the c- to f-files, ranks three and four, that our pawns can never guard, gained",
         "gives up {n:square} in the centre that no pawn will guard again",
         "brings {n:square} in the centre back under the pawns"
     ),
