@@ -36,7 +36,7 @@ pub(super) const ROWS: &[Term] = &[
         glance,
         bad,
         ignores_threat,
-        "value in pawns of the dearest piece that the last move newly attacked and that is loose still",
+        "value in pawns of the dearest piece that the last move newly attacked and still is loose",
         "leaves {ours} under attack" => ignored
     ),
     term!(

@@ -40,7 +40,7 @@ pub(super) const ROWS: &[Term] = &[
         glance,
         bad,
         holes,
-        "squares of the c- to f-files, ranks three and four, that our pawns can never guard, gained",
+        "squares of the c- to f-files, ranks three and four, no longer within reach of our pawns",
         "gives up {n:square} in the centre that no pawn will guard again",
         "brings {n:square} in the centre back under the pawns"
     ),
