@@ -277,3 +277,34 @@ pub struct Capture {
     /// What the capturing piece is afterwards: itself, or what a pawn is promoted to.
     pub becomes: Role,
 }
+
+impl Capture {
+    /// Stands where no capture has been chosen yet.
+    pub const NONE: Capture = Capture {
+        role: Role::King,
+        from: Square::A1,
+        to: Square::A1,
+        victim: Role::King,
+        becomes: Role::King,
+    };
+
+    /// Chooses the piece that captures; a pawn is promoted to a queen first.
+    #[inline]
+    pub fn start(&mut self, role: Role, from: Square) {
+        let promotes = role == Role::Pawn && Bitboard::BACKRANKS.contains(self.to);
+        self.becomes = if promotes { Role::Queen } else { role };
+        (self.role, self.from) = (role, from);
+    }
+
+    /// What the pawn may be promoted to after what it is promoted to now.
+    #[inline]
+    pub fn next_promotion(&self) -> Option<Role> {
+        match self.becomes {
+            _ if self.role != Role::Pawn => None,
+            Role::Queen => Some(Role::Rook),
+            Role::Rook => Some(Role::Bishop),
+            Role::Bishop => Some(Role::Knight),
+            Role::Pawn | Role::Knight | Role::King => None,
+        }
+    }
+}

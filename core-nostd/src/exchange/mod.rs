@@ -57,12 +57,12 @@ fn gains_within(scene: &Scene, needed: i32, nodes: &mut u32) -> bool {
     if needed <= 0 {
         return true;
     }
-    let mut search = Search { place: scene.place.clone(), nodes: *nodes };
+    let mut search = Search::new(scene.place.clone(), *nodes);
     let gains = match scene.passed_over {
         Some(square) => search.gains_in_passing(scene.turn, needed, square),
-        None => search.gains(scene.turn, needed, None),
+        None => search.gains(scene.turn, needed),
     };
-    *nodes = search.nodes;
+    *nodes = search.nodes();
     gains
 }
 

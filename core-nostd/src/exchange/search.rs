@@ -5,6 +5,10 @@
 //! gains no more than `g` in the end: the opponent can stop there. That bound is exact, and rules
 //! most captures out before they are looked for. Victims are looked at, not moves: first the
 //! piece that has just captured, then the dearest; and of their attackers first the cheapest.
+//!
+//! The plies under way stand in an array instead of calling each other: a chessboard's stack
+//! could not hold thirty calls.
+use heapless::Vec;
 use shakmaty::{Bitboard, Color, Move, Role, Square};
 
 use super::{PAWN, piece_points};
@@ -14,47 +18,151 @@ use crate::placement::{Capture, Placement, squares};
 const BEST_PROMOTION: i32 = piece_points(Role::Queen) - PAWN;
 /// The most that one capture gains.
 pub(super) const MOST: i32 = piece_points(Role::Queen) + BEST_PROMOTION;
-/// What a pawn may become.
-const PROMOTIONS: [Role; 4] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight];
 /// Pieces that can be taken, dearest first.
 const VICTIMS: [Role; 5] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knight, Role::Pawn];
+/// Each capture takes one of thirty men; the ply after the last one has none.
+const MAX_PLIES: usize = 31;
 
 /// A search under way.
 pub(super) struct Search {
-    /// The pieces, as they stand at the position looked at.
-    pub place: Placement,
+    /// The pieces, as they stand in the position looked at.
+    place: Placement,
+    /// The positions that led there and that one, each with how far its captures are tried.
+    line: Vec<Ply, MAX_PLIES>,
     /// Positions that may still be looked at; without any left every side stops where it is.
-    pub nodes: u32,
+    nodes: u32,
+}
+
+/// One position of the line.
+struct Ply {
+    us: Color,
+    /// Whether the targets are known to be in reach.
+    in_reach: bool,
+    /// What `us` has to gain, in points; more than 0.
+    needed: i32,
+    /// Pieces worth taking that are yet to be tried.
+    targets: Bitboard,
+    /// Attackers of the present victim that are yet to be tried.
+    attackers: Bitboard,
+    /// The capture that is tried now, or nothing but the present victim and its square.
+    capture: Capture,
 }
 
 impl Search {
-    /// Whether `us`, to move, gains at least `needed` points by captures. `last` is the piece
-    /// that has just captured: taking it is the likeliest answer.
-    pub fn gains(&mut self, us: Color, needed: i32, last: Option<(Square, Role)>) -> bool {
+    /// A search from these pieces that looks at `nodes` positions at most.
+    pub fn new(place: Placement, nodes: u32) -> Search {
+        Search { place, line: Vec::new(), nodes }
+    }
+
+    /// Positions that may still be looked at.
+    pub fn nodes(&self) -> u32 {
+        self.nodes
+    }
+
+    /// Whether `us`, to move, gains at least `needed` points by captures.
+    pub fn gains(&mut self, us: Color, needed: i32) -> bool {
+        self.gains_after(us, needed, None)
+    }
+
+    /// [`Search::gains`] where a pawn that has just passed `square` can also be taken there.
+    pub fn gains_in_passing(&mut self, us: Color, needed: i32, square: Square) -> bool {
+        self.takes_in_passing(us, needed, square) || self.gains(us, needed)
+    }
+
+    fn takes_in_passing(&mut self, us: Color, needed: i32, square: Square) -> bool {
+        if needed > PAWN {
+            return false;
+        }
+        let pawns = self.place.attackers(square, us) & self.place.role(Role::Pawn);
+        squares(pawns).any(|from| {
+            let before = self.place.clone();
+            self.place.play(us, Move::EnPassant { from, to: square });
+            let last = Some((square, Role::Pawn));
+            let gains = !self.place.is_check(us) && !self.gains_after(!us, PAWN - needed + 1, last);
+            self.place = before;
+            gains
+        })
+    }
+
+    /// Whether `us`, to move, gains at least `needed`, where `last` has just captured: taking it
+    /// is the likeliest answer.
+    fn gains_after(&mut self, us: Color, needed: i32, last: Option<(Square, Role)>) -> bool {
         if needed <= 0 {
             return true;
         }
+        if !self.enter(us, needed, last) {
+            return false;
+        }
+        loop {
+            let deeper = self.play_next();
+            if let Some((us, needed, last)) = deeper
+                && self.enter(us, needed, Some(last))
+            {
+                continue;
+            }
+            // Without a capture left the ply gains nothing; if the answer to its capture is not
+            // looked at, that capture gains.
+            if let Some(gains) = self.leave(deeper.is_some()) {
+                return gains;
+            }
+        }
+    }
+
+    /// Adds a ply to the line, unless there is no room or nothing may be looked at any more.
+    fn enter(&mut self, us: Color, needed: i32, last: Option<(Square, Role)>) -> bool {
         if self.nodes == 0 {
             return false;
         }
+        let mut ply = Ply {
+            us,
+            in_reach: false,
+            needed,
+            targets: self.worth(!us, needed - self.best_promotion(us)),
+            attackers: Bitboard::EMPTY,
+            capture: Capture::NONE,
+        };
+        if let Some((square, victim)) = last
+            && ply.targets.contains(square)
+        {
+            ply.aim(&self.place, square, victim);
+        }
         self.nodes -= 1;
-        let promotion = self.best_promotion(us);
-        let mut wanted = self.worth(!us, needed - promotion);
-        if let Some((square, victim)) = last {
-            if wanted.contains(square) && self.gains_on(us, needed, square, victim) {
-                return true;
+        self.line.push(ply).is_ok()
+    }
+
+    /// Plays the next legal capture of the last ply that may gain enough. Tells whose turn it is
+    /// then, what they have to gain to refute it, and what has just captured.
+    fn play_next(&mut self) -> Option<(Color, i32, (Square, Role))> {
+        let ply = self.line.last_mut()?;
+        while ply.next(&self.place) {
+            let Capture { role, becomes, victim, to, .. } = ply.capture;
+            let gain = piece_points(victim) + piece_points(becomes) - piece_points(role);
+            if gain < ply.needed {
+                continue;
             }
-            wanted.discard(square);
-        }
-        let targets = self.place.attacked(us, wanted);
-        for victim in VICTIMS {
-            for square in squares(self.place.role(victim) & targets) {
-                if self.gains_on(us, needed, square, victim) {
-                    return true;
-                }
+            if self.place.capture(ply.us, ply.capture) {
+                return Some((!ply.us, gain - ply.needed + 1, (to, becomes)));
             }
+            self.place.take_back(ply.us, ply.capture);
         }
-        false
+        None
+    }
+
+    /// Takes back plies until one has to go on with its next capture. `holds` tells whether the
+    /// last ply's capture stands and gains enough. The outcome, if the first ply is decided.
+    fn leave(&mut self, mut holds: bool) -> Option<bool> {
+        if holds && let Some(ply) = self.line.last() {
+            self.place.take_back(ply.us, ply.capture);
+        }
+        loop {
+            self.line.pop();
+            let Some(ply) = self.line.last() else { return Some(holds) };
+            self.place.take_back(ply.us, ply.capture);
+            if holds {
+                return None;
+            }
+            holds = true;
+        }
     }
 
     /// Pieces of `color` that are worth at least this many points, its king excepted.
@@ -71,76 +179,48 @@ impl Search {
     }
 
     /// What a promotion may add to a capture.
+    #[inline]
     fn best_promotion(&self, us: Color) -> i32 {
         let seventh = us.fold_wb(Bitboard(0x00ff_0000_0000_0000), Bitboard(0xff00));
         let pawns = self.place.role(Role::Pawn) & self.place.color(us);
         if (pawns & seventh).any() { BEST_PROMOTION } else { 0 }
     }
+}
 
-    /// Whether a capture on `to` gains at least `needed`.
-    fn gains_on(&mut self, us: Color, needed: i32, to: Square, victim: Role) -> bool {
-        let attackers = self.place.attackers(to, us);
-        if attackers.is_empty() {
-            return false;
+impl Ply {
+    /// Makes the piece on `square` the present victim.
+    #[inline]
+    fn aim(&mut self, place: &Placement, square: Square, victim: Role) {
+        self.targets.discard(square);
+        self.attackers = place.attackers(square, self.us);
+        self.capture.to = square;
+        self.capture.victim = victim;
+    }
+
+    /// Goes on to the next capture, legal or not; whether there is one.
+    #[inline]
+    fn next(&mut self, place: &Placement) -> bool {
+        if let Some(becomes) = self.capture.next_promotion() {
+            self.capture.becomes = becomes;
+            return true;
         }
-        let last_rank = Bitboard::BACKRANKS.contains(to);
-        for role in Role::ALL {
-            for from in squares(attackers & self.place.role(role)) {
-                let gains = if role == Role::Pawn && last_rank {
-                    self.gains_by_promotion(us, needed, from, to, victim)
-                } else {
-                    self.gains_by(us, needed, Capture { role, from, to, victim, becomes: role })
-                };
-                if gains {
-                    return true;
-                }
+        while self.attackers.is_empty() {
+            if !self.in_reach {
+                self.targets = place.attacked(self.us, self.targets);
+                self.in_reach = true;
             }
+            let dearest = VICTIMS.into_iter().find_map(|victim| {
+                squares(place.role(victim) & self.targets).next().map(|square| (square, victim))
+            });
+            let Some((square, victim)) = dearest else { return false };
+            self.aim(place, square, victim);
         }
-        false
-    }
-
-    /// Whether a pawn that captures and is promoted gains at least `needed`.
-    #[inline(never)]
-    fn gains_by_promotion(
-        &mut self,
-        us: Color,
-        needed: i32,
-        from: Square,
-        to: Square,
-        victim: Role,
-    ) -> bool {
-        PROMOTIONS.into_iter().any(|becomes| {
-            self.gains_by(us, needed, Capture { role: Role::Pawn, from, to, victim, becomes })
-        })
-    }
-
-    /// Whether this capture, if it is legal, gains at least `needed`.
-    fn gains_by(&mut self, us: Color, needed: i32, capture: Capture) -> bool {
-        let Capture { role, becomes, victim, to, .. } = capture;
-        let gain = piece_points(victim) + piece_points(becomes) - piece_points(role);
-        if gain < needed {
-            return false;
-        }
-        let legal = self.place.capture(us, capture);
-        let gains = legal && !self.gains(!us, gain - needed + 1, Some((to, becomes)));
-        self.place.take_back(us, capture);
-        gains
-    }
-
-    /// [`Search::gains`] where a pawn that has just passed `square` can also be taken there.
-    pub fn gains_in_passing(&mut self, us: Color, needed: i32, square: Square) -> bool {
-        if needed <= PAWN {
-            for from in squares(self.place.attackers(square, us) & self.place.role(Role::Pawn)) {
-                let before = self.place.clone();
-                self.place.play(us, Move::EnPassant { from, to: square });
-                let gains = !self.place.is_check(us)
-                    && !self.gains(!us, PAWN - needed + 1, Some((square, Role::Pawn)));
-                self.place = before;
-                if gains {
-                    return true;
-                }
-            }
-        }
-        self.gains(us, needed, None)
+        let cheapest = Role::ALL.into_iter().find_map(|role| {
+            squares(place.role(role) & self.attackers).next().map(|from| (from, role))
+        });
+        let Some((from, role)) = cheapest else { return false };
+        self.attackers.discard(from);
+        self.capture.start(role, from);
+        true
     }
 }
