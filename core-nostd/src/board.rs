@@ -29,12 +29,53 @@ pub struct Board<'a> {
     pub net: Option<(&'a Model<'a>, &'a mut [u8])>,
 }
 
+/// A stage of an answer, in the order in which they end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// The position is read.
+    Read,
+    /// A stage of Viveka's analysis.
+    Viveka(viveka::Stage),
+    /// Viveka's lines are written, explanations worked out.
+    Tell,
+    /// The network is evaluated and its line written; left out without a network.
+    Net,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stage::Read => "read",
+            Stage::Viveka(viveka::Stage::Scan) => "scan",
+            Stage::Viveka(viveka::Stage::Score) => "score",
+            Stage::Viveka(viveka::Stage::Check) => "check",
+            Stage::Viveka(viveka::Stage::Choice) => "choice",
+            Stage::Tell => "tell",
+            Stage::Net => "net",
+        })
+    }
+}
+
 impl Board<'_> {
     /// Writes the answer to a line that holds a FEN, whatever its bytes.
     ///
     /// # Errors
     /// Only those of `out`.
     pub fn answer(&mut self, line: impl AsRef<[u8]>, out: &mut impl Write) -> fmt::Result {
+        self.answer_in_stages(line, out, &mut |_| ())
+    }
+
+    /// [`Board::answer`] with `done` called at the end of each stage, from a line that is not
+    /// refused.
+    ///
+    /// # Errors
+    /// Only those of `out`.
+    pub fn answer_in_stages(
+        &mut self,
+        line: impl AsRef<[u8]>,
+        out: &mut impl Write,
+        done: &mut dyn FnMut(Stage),
+    ) -> fmt::Result {
         let line = line.as_ref();
         if line.len() > MAX_LINE {
             return writeln!(out, "error the line is longer than {MAX_LINE} bytes; send one FEN");
@@ -44,17 +85,25 @@ impl Board<'_> {
         match parse_fen(line) {
             Ok(position) => {
                 writeln!(out, "position {line}")?;
-                self.viveka(&position, out)?;
-                self.net(&position, out)
+                done(Stage::Read);
+                self.viveka(&position, out, done)?;
+                self.net(&position, out, done)
             }
             Err(error) => writeln!(out, "error {error}"),
         }
     }
 
     #[inline(never)] // what it finds must not stay on the caller's stack
-    fn viveka(&self, position: &Chess, out: &mut impl Write) -> fmt::Result {
+    fn viveka(
+        &self,
+        position: &Chess,
+        out: &mut impl Write,
+        done: &mut dyn FnMut(Stage),
+    ) -> fmt::Result {
         let mut analysis = Analysis::default();
-        viveka::analyse_into(&mut analysis, position, None, self.weights);
+        viveka::analyse_into(&mut analysis, position, None, self.weights, &mut |stage| {
+            done(Stage::Viveka(stage));
+        });
         for candidate in &analysis.candidates {
             self.candidate(candidate, out)?;
         }
@@ -63,7 +112,9 @@ impl Board<'_> {
             None => writeln!(out, "choice none")?,
         }
         let flag = if analysis.critical { "yes" } else { "no" };
-        writeln!(out, "critical {flag} entropy {}", analysis.entropy)
+        writeln!(out, "critical {flag} entropy {}", analysis.entropy)?;
+        done(Stage::Tell);
+        Ok(())
     }
 
     fn candidate(&self, c: &Candidate, out: &mut impl Write) -> fmt::Result {
@@ -78,7 +129,12 @@ impl Board<'_> {
         writeln!(out)
     }
 
-    fn net(&mut self, position: &Chess, out: &mut impl Write) -> fmt::Result {
+    fn net(
+        &mut self,
+        position: &Chess,
+        out: &mut impl Write,
+        done: &mut dyn FnMut(Stage),
+    ) -> fmt::Result {
         let Some((model, scratch)) = &mut self.net else { return Ok(()) };
         let evaluation = match model.evaluate(position, scratch) {
             Ok(evaluation) => evaluation,
@@ -90,7 +146,9 @@ impl Board<'_> {
             let probability = probability / u64::from(Evaluation::PROBABILITY_ONE);
             write!(out, " {} {probability}", uci(scored.mv))?;
         }
-        writeln!(out)
+        writeln!(out)?;
+        done(Stage::Net);
+        Ok(())
     }
 }
 

@@ -1,8 +1,9 @@
 //! A chessboard's firmware: a FEN line in, Viveka's and the network's answer out.
 //!
 //! UART0 carries the conversation, in the format of [`kibitzer_core::board`]; the byte 4 (Ctrl-D)
-//! ends it. UART1 tells what each answer cost: `ticks` of the 25 MHz SysTick, and at the end
-//! `stack`, the bytes of the deepest stack.
+//! ends it. UART1 tells what each answer cost in ticks of the 25 MHz SysTick: a line for each stage,
+//! such as `scan 4711`, then `ticks` for all; and at the end `stack`, the bytes of the deepest
+//! stack.
 #![no_std]
 #![no_main]
 
@@ -53,7 +54,13 @@ fn converse(mut board: Board<'_>, ports: Ports, clock: &Clock) -> fmt::Result {
     let mut lines = Lines::new(input);
     while let Ok(Some(line)) = lines.next() {
         let start = clock.ticks();
-        board.answer(line, &mut output)?;
+        let mut last = start;
+        board.answer_in_stages(line, &mut output, &mut |stage| {
+            let now = clock.ticks();
+            let _ = writeln!(diagnostics, "{stage} {}", now - last);
+            // What the line itself takes belongs to no stage.
+            last = clock.ticks();
+        })?;
         writeln!(diagnostics, "ticks {}", clock.ticks() - start)?;
     }
     writeln!(diagnostics, "stack {}", stack::deepest())

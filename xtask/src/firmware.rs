@@ -1,30 +1,24 @@
-//! The board's firmware under QEMU, compared byte for byte with the host.
-use std::fs::{self, File};
+//! The board's firmware under QEMU, compared byte for byte with the host, and its budgets.
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 
 use crate::elf::{Image, Sizes};
+use crate::emulator::{self, Costs};
 use crate::host::Host;
 use crate::setup::Setup;
 use crate::shell;
 use crate::toolchain::{TARGET, Toolchain};
 
-/// SysTick runs at 25 MHz and QEMU's `-icount shift=0` at one instruction a nanosecond.
-const INSTRUCTIONS_A_TICK: u64 = 40;
-
-/// The emulator executes some hundred million instructions a second, the positions take 50
-/// thousand million.
-const EMULATION_LIMIT: Duration = Duration::from_secs(900);
-
-/// RAM for data and stack that boards of this class spare for the evaluator, in bytes. Flash has
-/// no limit here: what exceeds the memory map does not link.
+/// RAM for data and stack that boards of this class spare for the evaluator with a network, in
+/// bytes. Its flash has no limit here: what exceeds the memory map does not link.
 const RAM_BUDGET: u64 = 96 * 1024;
-
-/// Ends the conversation, as Ctrl-D does on a terminal.
-const END_OF_TRANSMISSION: u8 = 4;
+/// Flash for Viveka with the rules and without a network, in bytes.
+const VIVEKA_FLASH_BUDGET: u64 = 200 * 1024;
+/// Its RAM, data and stack, in bytes.
+const VIVEKA_RAM_BUDGET: u64 = 16 * 1024;
+/// Instructions of a whole analysis, the median over the positions.
+const VIVEKA_INSTRUCTION_BUDGET: u64 = 12_000_000;
 
 /// `cargo xtask firmware`
 pub fn command() -> Result<()> {
@@ -43,98 +37,61 @@ pub fn command() -> Result<()> {
 
 /// What the comparison found, all positions being equal.
 pub struct Report {
-    positions: usize,
     bytes: usize,
-    sizes: Sizes,
-    stack: u64,
-    instructions: Vec<u64>,
+    /// The image with the network.
+    whole: Part,
+    /// The image of Viveka and the rules alone.
+    viveka: Part,
 }
 
-/// Builds the firmware with `net`, asks it and the host about the fixture positions, and fails on
-/// the first differing byte. `None` where the compiler or the emulator is missing.
+/// One image, and what its run cost.
+struct Part {
+    sizes: Sizes,
+    costs: Costs,
+}
+
+/// Builds the firmware with `net` and without a network, asks it and the host about the fixture
+/// positions, and fails on the first differing byte or a budget exceeded. `None` where the
+/// compiler or the emulator is missing.
 pub fn compare(setup: &Setup, host: &Host, net: &Path) -> Result<Option<Report>> {
     let (Some(toolchain), Some(emulator)) = (&setup.toolchain, &setup.emulator) else {
         return Ok(None);
     };
-    let path = build(toolchain, net)?;
-    let image = Image::read(&path)?;
-    image.require_integers_without_heap()?;
-    let sizes = image.sizes()?;
     let positions = shell::root().join("fixtures/positions.fen");
-    let board = run_board(emulator, &path, &positions)?;
-    let host = host.analyse_board(&positions, net)?;
-    let count = fs::read_to_string(&positions)?.lines().count();
-    require_equal(&board.answers, &host)?;
-    ensure!(board.ticks.len() == count, "{} of {count} positions timed", board.ticks.len());
-    let instructions = board.ticks.iter().map(|ticks| ticks * INSTRUCTIONS_A_TICK).collect();
-    let ram = sizes.ram + board.stack;
-    ensure!(ram <= RAM_BUDGET, "the firmware uses {ram} bytes of RAM, {RAM_BUDGET} are allowed");
-    let bytes = board.answers.len();
-    Ok(Some(Report { positions: count, bytes, sizes, stack: board.stack, instructions }))
+    let expected = host.analyse_board(&positions, net)?;
+    let run = |image: PathBuf, expected: &[u8]| -> Result<Part> {
+        let sizes = Image::read(&image)?;
+        sizes.require_integers_without_heap()?;
+        let run = emulator::run(emulator, &image, &positions)?;
+        require_equal(&run.answers, expected)?;
+        Ok(Part { sizes: sizes.sizes()?, costs: run.costs })
+    };
+    let whole = run(build(toolchain, Some(net))?, &expected)?;
+    let viveka = run(build(toolchain, None)?, &without_network(&expected))?;
+    let report = Report { bytes: expected.len(), whole, viveka };
+    report.require_budgets()?;
+    Ok(Some(report))
 }
 
-/// Builds the firmware around the network at `net` and returns the linked image.
-pub fn build(toolchain: &Toolchain, net: &Path) -> Result<PathBuf> {
-    shell::run(toolchain.build().env("KIBITZER_NET", net))?;
-    let image = toolchain.target_dir().join(TARGET).join("release/kibitzer-firmware");
+/// Builds the firmware around the network at `net`, if any, and returns the linked image.
+fn build(toolchain: &Toolchain, net: Option<&Path>) -> Result<PathBuf> {
+    // A network's inner loops are made fast; Viveka's code is made small.
+    let profile = if net.is_some() { "release" } else { "small" };
+    let mut build = toolchain.cargo("build", profile);
+    match net {
+        Some(net) => build.env("KIBITZER_NET", net),
+        None => build.arg("--no-default-features"),
+    };
+    shell::run(&mut build)?;
+    let image = toolchain.target_dir().join(TARGET).join(profile).join("kibitzer-firmware");
     ensure!(image.is_file(), "cargo left no image at {}", image.display());
     Ok(image)
 }
 
-/// What the emulated board sent.
-struct Board {
-    /// UART0: the answers.
-    answers: Vec<u8>,
-    /// UART1: SysTick ticks of each answer, and the deepest stack.
-    ticks: Vec<u64>,
-    stack: u64,
-}
-
-fn run_board(emulator: &Path, image: &Path, positions: &Path) -> Result<Board> {
-    // Plain files on both ends: nothing to deadlock on, and something to look at afterwards.
-    let folder = shell::target_dir()?.join("board");
-    fs::create_dir_all(&folder)?;
-    let [input, answers, diagnostics] =
-        ["input.fen", "answers.txt", "diagnostics.txt"].map(|name| folder.join(name));
-    let mut lines = fs::read(positions).with_context(|| positions.display().to_string())?;
-    lines.push(END_OF_TRANSMISSION);
-    fs::write(&input, lines)?;
-
-    let mut command = Command::new(emulator);
-    command.args(["-machine", "mps2-an386", "-icount", "shift=0", "-display", "none"]);
-    command.args(["-monitor", "none", "-serial", "stdio", "-serial"]);
-    command.arg(format!("file:{}", diagnostics.display()));
-    command.args(["-semihosting-config", "enable=on,target=native", "-kernel"]).arg(image);
-    println!("$ {} < {} > {}", shell::text(&command), input.display(), answers.display());
-    command.stdin(File::open(&input)?).stdout(File::create(&answers)?).stderr(Stdio::inherit());
-    let status = shell::run_within(&mut command, EMULATION_LIMIT)?;
-    let answers = fs::read(&answers)?;
-    if !status.success() {
-        bail!("the firmware ended with {status}, saying last: {}", last_line(&answers));
-    }
-    let (ticks, stack) = parse_diagnostics(&fs::read_to_string(&diagnostics)?)?;
-    Ok(Board { answers, ticks, stack })
-}
-
-/// Lines `ticks N`, one an answer, and one `stack N` in bytes.
-fn parse_diagnostics(text: &str) -> Result<(Vec<u64>, u64)> {
-    let (mut ticks, mut stack) = (Vec::new(), None);
-    for line in text.lines() {
-        let wrong = || format!("a diagnostic line that is neither ticks nor stack: {line}");
-        let (what, number) = line.split_once(' ').with_context(wrong)?;
-        let number = number.trim().parse().with_context(wrong)?;
-        match what {
-            "ticks" => ticks.push(number),
-            "stack" => stack = Some(number),
-            _ => bail!(wrong()),
-        }
-    }
-    Ok((ticks, stack.context("the firmware did not report its stack")?))
-}
-
-fn last_line(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(text);
-    text.lines().last().unwrap_or("nothing").to_owned()
+/// The host's answers as a board without a network gives them.
+fn without_network(answers: &[u8]) -> Vec<u8> {
+    let lines = answers.split_inclusive(|&byte| byte == b'\n');
+    lines.filter(|line| !line.starts_with(b"net ")).flatten().copied().collect()
 }
 
 /// Fails with the first line that differs, from either side.
@@ -160,31 +117,70 @@ fn require_equal(board: &[u8], host: &[u8]) -> Result<()> {
 }
 
 impl Report {
+    fn require_budgets(&self) -> Result<()> {
+        let within = |what: &str, used: u64, budget: u64| -> Result<()> {
+            ensure!(used <= budget, "{what}: {used}, {budget} are allowed");
+            Ok(())
+        };
+        within("bytes of RAM with a network", self.whole.ram(), RAM_BUDGET)?;
+        within("bytes of Viveka's flash", self.viveka.sizes.flash, VIVEKA_FLASH_BUDGET)?;
+        within("bytes of Viveka's RAM", self.viveka.ram(), VIVEKA_RAM_BUDGET)?;
+        let median = Summary::of(&self.viveka.costs.totals()).median;
+        within("instructions of Viveka's analysis, median", median, VIVEKA_INSTRUCTION_BUDGET)
+    }
+
     /// The figures, one a line.
     pub fn lines(&self) -> Vec<String> {
-        let all = &self.instructions;
-        let mean = all.iter().sum::<u64>() / all.len().max(1) as u64;
-        let max = all.iter().max().copied().unwrap_or(0);
-        vec![
-            format!(
-                "board and host   equal on {0} of {0} positions, {1} bytes",
-                self.positions, self.bytes
-            ),
-            format!(
-                "firmware         flash {}, static RAM {}, deepest stack {} bytes",
-                self.sizes.flash, self.sizes.ram, self.stack
-            ),
-            format!(
-                "instructions     {:.1} million a position, at most {:.1} million",
-                millions(mean),
-                millions(max)
-            ),
-        ]
+        let positions = self.whole.costs.answers;
+        let mut lines = vec![format!(
+            "board and host    equal on {positions} of {positions} positions, {} bytes",
+            self.bytes
+        )];
+        for (name, part) in [("with a network", &self.whole), ("Viveka alone", &self.viveka)] {
+            let Part { sizes, costs } = part;
+            lines.push(format!(
+                "{name:<17} flash {}, static RAM {}, deepest stack {} bytes",
+                sizes.flash, sizes.ram, costs.stack
+            ));
+            lines.push(format!("  {:<15} {}", "instructions", Summary::of(&costs.totals())));
+        }
+        for (stage, instructions) in &self.viveka.costs.stages {
+            lines.push(format!("    {stage:<13} {}", Summary::of(instructions)));
+        }
+        lines
     }
 }
 
-fn millions(instructions: u64) -> f64 {
-    instructions as f64 / 1e6
+impl Part {
+    fn ram(&self) -> u64 {
+        self.sizes.ram + self.costs.stack
+    }
+}
+
+/// Instructions of many positions.
+struct Summary {
+    median: u64,
+    mean: u64,
+    max: u64,
+}
+
+impl Summary {
+    fn of(all: &[u64]) -> Self {
+        let mut sorted = all.to_vec();
+        sorted.sort_unstable();
+        Self {
+            median: sorted.get(sorted.len() / 2).copied().unwrap_or(0),
+            mean: sorted.iter().sum::<u64>() / sorted.len().max(1) as u64,
+            max: sorted.last().copied().unwrap_or(0),
+        }
+    }
+}
+
+impl std::fmt::Display for Summary {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [median, mean, max] = [self.median, self.mean, self.max].map(|n| n as f64 / 1e6);
+        write!(f, "median {median:.2}, mean {mean:.2}, at most {max:.2} million a position")
+    }
 }
 
 #[cfg(test)]
@@ -201,11 +197,31 @@ mod tests {
     }
 
     #[test]
-    fn diagnostics_are_ticks_and_a_stack() {
-        let (ticks, stack) =
-            parse_diagnostics("ticks 7\r\nticks 9\r\nstack 4096\r\n").expect("good");
-        assert_eq!((ticks, stack), (vec![7, 9], 4096));
-        assert!(parse_diagnostics("ticks 7\n").is_err());
-        assert!(parse_diagnostics("ticks x\nstack 1\n").is_err());
+    fn the_networks_lines_are_left_out() {
+        assert_eq!(
+            without_network(b"choice e2e4\nnet value 3\nposition x\n"),
+            b"choice e2e4\nposition x\n"
+        );
+    }
+
+    #[test]
+    fn a_budget_exceeded_is_told() {
+        let part = |flash, stack, instructions| Part {
+            sizes: Sizes { flash, ram: 8 },
+            costs: Costs {
+                stages: vec![("scan".to_owned(), vec![1, instructions, 13_000_000])],
+                answers: 3,
+                stack,
+            },
+        };
+        let error = |viveka| {
+            let report = Report { bytes: 0, whole: part(1 << 20, 1 << 15, 0), viveka };
+            report.require_budgets().err().map(|error| error.to_string())
+        };
+        assert_eq!(error(part(200 << 10, (16 << 10) - 8, 12_000_000)), None);
+        let of = |viveka| error(viveka).expect("exceeded");
+        assert!(of(part((200 << 10) + 1, 0, 0)).contains("flash: 204801, 204800"));
+        assert!(of(part(0, (16 << 10) - 7, 0)).contains("RAM: 16385, 16384"));
+        assert!(of(part(0, 0, 12_000_001)).contains("median: 12000001"));
     }
 }

@@ -2,6 +2,7 @@
 
 mod demo;
 mod elf;
+mod emulator;
 mod firmware;
 mod host;
 mod machine;

@@ -55,19 +55,14 @@ impl Toolchain {
         }
     }
 
-    /// `cargo build` in the firmware's folder, with what this way adds.
-    pub fn build(&self) -> Command {
-        self.cargo("build")
-    }
-
     /// `cargo clippy`, denying warnings; `None` where Debian's lints are absent.
     pub fn clippy(&self) -> Option<Command> {
         let mut command = match self {
-            Self::Prebuilt => self.cargo("clippy"),
+            Self::Prebuilt => self.cargo("clippy", "release"),
             Self::BuildStd { .. } if !Path::new(DEBIAN_CLIPPY).exists() => return None,
             // cargo clippy would call the other toolchain's driver, which cannot read this core.
             Self::BuildStd { .. } => {
-                let mut command = self.cargo("check");
+                let mut command = self.cargo("check", "release");
                 command.env("RUSTC_WORKSPACE_WRAPPER", DEBIAN_CLIPPY);
                 command.env("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
                 return Some(command);
@@ -86,11 +81,13 @@ impl Toolchain {
         shell::root().join("target").join(name)
     }
 
-    fn cargo(&self, subcommand: &str) -> Command {
+    /// A subcommand of cargo in the firmware's folder, with what this way adds.
+    pub fn cargo(&self, subcommand: &str, profile: &str) -> Command {
         let mut command = shell::cargo();
         // The folder's own .cargo/config.toml holds the target and the linker script.
         command.current_dir(shell::root().join("firmware-demo"));
-        command.args([subcommand, "--release", "--locked", "--target-dir"]).arg(self.target_dir());
+        command.args([subcommand, "--profile", profile, "--locked"]);
+        command.arg("--target-dir").arg(self.target_dir());
         if let Self::BuildStd { linker } = self {
             command.arg("-Zbuild-std=core");
             command.env("RUSTC", DEBIAN_RUSTC).env("RUSTC_BOOTSTRAP", "1");

@@ -1,16 +1,15 @@
-//! Scan, score, check: from the terms of every move to a choice.
+//! The weights, and what follows from them: points, penalties, orders, the entropy.
 use fixed::types::I32F32;
 use heapless::Vec;
 use shakmaty::{Chess, Move, Position as _};
 
 use super::{
     check::{self, Drop},
-    glance::{Before, Glance, LastMove},
+    glance::Glance,
     terms::{TERM_COUNT, TERMS},
 };
 use crate::{
     exchange::exchanges,
-    insertion,
     moves::MAX_LEGAL,
     net::infer::{EXPONENT_FRACTION, POWER_FRACTION, exp2_negative},
     numeric,
@@ -74,6 +73,11 @@ impl Weights {
         self.sum(|row| row.2, |i| values[i])
     }
 
+    /// Scan points of a move, working out only what has some.
+    pub(super) fn scan_of(&self, glance: &Glance) -> i32 {
+        self.sum(|row| row.2, |i| value(i, glance))
+    }
+
     /// Sums weight times value over the terms with a weight; other values are not asked for.
     fn sum(
         &self,
@@ -102,130 +106,8 @@ pub fn values(glance: &Glance) -> Values {
 }
 
 /// The value of term number `i`.
-fn value(i: usize, glance: &Glance) -> i16 {
+pub(super) fn value(i: usize, glance: &Glance) -> i16 {
     (TERMS[i].value)(glance).clamp(i16::MIN.into(), i16::MAX.into()) as i16
-}
-
-/// A move that the scan kept, with everything that decides on it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
-    /// The move.
-    pub mv: Move,
-    /// Its scan points.
-    pub scan: i32,
-    /// Its score V, in points.
-    pub score: i32,
-    /// The mover's balance after it by exchanges alone, in points.
-    pub kept: i32,
-    /// What the opponent's worst forcing reply costs.
-    pub drop: Drop,
-    /// `V − β·100·drop`, in points: the choice has the most.
-    pub total: i32,
-    /// The values of all terms.
-    pub values: Values,
-}
-
-/// What Viveka says of a position.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Analysis {
-    /// The candidates, the choice first.
-    pub candidates: Vec<Candidate, CANDIDATES>,
-    /// Entropy of softmax(V/τ) over the legal moves, in thousandths of a nat; V of each move as in
-    /// [`standings`].
-    pub entropy: i32,
-    /// Whether one move stands out, by the entropy.
-    pub critical: bool,
-}
-
-/// Scans, scores and checks the moves of `position`, which the opponent's move `last` led to.
-/// Without a legal move there are no candidates.
-///
-/// Equal moves are ordered by their squares, so that the answer is the same everywhere.
-pub fn analyse(position: &Chess, last: Option<LastMove>, weights: &Weights) -> Analysis {
-    let mut analysis = Analysis::default();
-    analyse_into(&mut analysis, position, last, weights);
-    analysis
-}
-
-/// [`analyse`] in place, for a stack that has no room to move the analysis about.
-#[inline(never)]
-pub fn analyse_into(
-    analysis: &mut Analysis,
-    position: &Chess,
-    last: Option<LastMove>,
-    weights: &Weights,
-) {
-    let before = Before::new(position, last);
-    let scan = scan(&before, weights);
-    let candidates = &mut analysis.candidates;
-    candidates.clear();
-    for &(points, mv) in &scan.candidates {
-        // As many as fit, since the scan's list is as long.
-        let _ = candidates.push(examine(&before, mv, points, weights));
-    }
-    insertion::sort_by_key(candidates, |c| (-c.total, -c.score, order(c.mv)));
-    analysis.entropy = entropy_of(candidates, &scan.others, weights.temperature);
-    let moves = candidates.len() + scan.others.len();
-    analysis.critical = weights.is_critical(moves, analysis.entropy);
-}
-
-#[inline(never)] // nor the standings
-fn entropy_of(candidates: &[Candidate], others: &[i32], temperature: i32) -> i32 {
-    let candidates = candidates.iter().map(|c| (c.scan, c.total));
-    entropy(&standings(candidates, others), temperature)
-}
-
-/// What the scan found.
-struct Scan {
-    /// Points and moves of the candidates, the most points first.
-    candidates: Vec<(i32, Move), CANDIDATES>,
-    /// Points of the other moves.
-    others: Vec<i32, MAX_LEGAL>,
-}
-
-/// Gives every legal move its scan points and keeps the best.
-#[inline(never)] // the list of moves must not stay on the caller's stack
-fn scan(before: &Before, weights: &Weights) -> Scan {
-    let mut scan = Scan { candidates: Vec::new(), others: Vec::new() };
-    for &mv in &before.position.legal_moves() {
-        let glance = Glance::new(before, mv);
-        let points = weights.sum(|row| row.2, |i| value(i, &glance));
-        scan.add(points, mv);
-    }
-    scan
-}
-
-impl Scan {
-    /// Puts a move where it belongs. Reachable positions have at most [`MAX_LEGAL`] moves; a few
-    /// more would only be missing among the others.
-    fn add(&mut self, points: i32, mv: Move) {
-        let list = &mut self.candidates;
-        let key = |&(points, mv): &(i32, Move)| scan_order(points, mv);
-        let place = list.iter().take_while(|c| key(c) < scan_order(points, mv)).count();
-        if place == CANDIDATES {
-            let _ = self.others.push(points);
-            return;
-        }
-        if list.is_full()
-            && let Some((evicted, _)) = list.pop()
-        {
-            let _ = self.others.push(evicted);
-        }
-        // The list has room and `place` lies within it.
-        let _ = list.insert(place, (points, mv));
-    }
-}
-
-/// Scores and checks a candidate.
-#[inline(never)] // nor all that is known of a move
-fn examine(before: &Before, mv: Move, scan: i32, weights: &Weights) -> Candidate {
-    let glance = Glance::new(before, mv);
-    let values =
-        core::array::from_fn(|i| if weights.rows[i].1 == 0 { 0 } else { value(i, &glance) });
-    let score = weights.score(&values);
-    let kept = before.balance + glance.x_q();
-    let drop = check::drop(&glance.after, kept);
-    Candidate { mv, scan, score, kept, drop, total: score - weights.penalty(drop), values }
 }
 
 /// The points with which each legal move enters the move distribution: its total for a candidate,

@@ -6,6 +6,7 @@
 //! - *Check*: the opponent's forcing replies; the choice maximises `V − β·100·drop`.
 //!
 //! Every point of a score belongs to a named row of [`TERMS`].
+mod analysis;
 mod check;
 mod choice;
 mod explain;
@@ -16,10 +17,10 @@ pub mod positional;
 mod terms;
 mod weights;
 
+pub use analysis::{Analysis, Candidate, Stage, analyse, analyse_into};
 pub use check::{Drop, MAX_DROP};
 pub use choice::{
-    Analysis, CANDIDATES, Candidate, MAX_WEIGHT, Values, Weights, analyse, analyse_into, drop_of,
-    entropy, scan_order, standings, values,
+    CANDIDATES, MAX_WEIGHT, Values, Weights, drop_of, entropy, scan_order, standings, values,
 };
 pub use explain::{Part, Warning, explain, notation, points};
 pub use facts::FULL_PHASE;

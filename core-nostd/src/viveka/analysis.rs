@@ -1,0 +1,178 @@
+//! Scan, score, check: what Viveka says of a position, one stage after the other.
+//!
+//! Each stage has a function of its own that is not inlined, so that what one needs does not stand
+//! on the stack while the next is at work: a chessboard has 16 KB for all.
+use heapless::Vec;
+use shakmaty::{Chess, Move, Position as _};
+
+use super::{
+    check::{self, Drop},
+    choice::{CANDIDATES, Values, Weights, entropy, order, scan_order, standings, value},
+    glance::{Before, Glance, LastMove},
+    terms::TERM_COUNT,
+};
+use crate::{insertion, moves::MAX_LEGAL};
+
+/// A move that the scan kept, with everything that decides on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// The move.
+    pub mv: Move,
+    /// Its scan points.
+    pub scan: i32,
+    /// Its score V, in points.
+    pub score: i32,
+    /// The mover's balance after it by exchanges alone, in points.
+    pub kept: i32,
+    /// What the opponent's worst forcing reply costs.
+    pub drop: Drop,
+    /// `V − β·100·drop`, in points: the choice has the most.
+    pub total: i32,
+    /// The values of all terms.
+    pub values: Values,
+}
+
+/// What Viveka says of a position.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Analysis {
+    /// The candidates, the choice first.
+    pub candidates: Vec<Candidate, CANDIDATES>,
+    /// Entropy of softmax(V/τ) over the legal moves, in thousandths of a nat; V of each move as in
+    /// [`standings`].
+    pub entropy: i32,
+    /// Whether one move stands out, by the entropy.
+    pub critical: bool,
+}
+
+/// A stage of the analysis, in the order in which they end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Every legal move has its scan points, and the candidates are known.
+    Scan,
+    /// The candidates have the values of their terms, and their scores.
+    Score,
+    /// The candidates are checked against forcing replies.
+    Check,
+    /// The choice is made and the entropy worked out.
+    Choice,
+}
+
+/// Scans, scores and checks the moves of `position`, which the opponent's move `last` led to.
+/// Without a legal move there are no candidates.
+///
+/// Equal moves are ordered by their squares, so that the answer is the same everywhere.
+pub fn analyse(position: &Chess, last: Option<LastMove>, weights: &Weights) -> Analysis {
+    let mut analysis = Analysis::default();
+    analyse_into(&mut analysis, position, last, weights, &mut |_| ());
+    analysis
+}
+
+/// [`analyse`] in place, for a stack that has no room to move the analysis about; `done` is called
+/// at the end of each stage.
+#[inline(never)]
+pub fn analyse_into(
+    analysis: &mut Analysis,
+    position: &Chess,
+    last: Option<LastMove>,
+    weights: &Weights,
+    done: &mut dyn FnMut(Stage),
+) {
+    analysis.candidates.clear();
+    let mut others = Vec::new();
+    find(analysis, &mut others, &Before::new(position, last), weights, done);
+    done(Stage::Score);
+    for candidate in &mut analysis.candidates {
+        check(position, candidate, weights);
+    }
+    done(Stage::Check);
+    insertion::sort_by_key(&mut analysis.candidates, |c| (-c.total, -c.score, order(c.mv)));
+    analysis.entropy = entropy_of(&analysis.candidates, &others, weights.temperature);
+    let moves = analysis.candidates.len() + others.len();
+    analysis.critical = weights.is_critical(moves, analysis.entropy);
+    done(Stage::Choice);
+}
+
+/// Finds and scores the candidates, and the scan points of the other moves.
+#[inline(never)]
+fn find(
+    analysis: &mut Analysis,
+    others: &mut Others,
+    before: &Before,
+    weights: &Weights,
+    done: &mut dyn FnMut(Stage),
+) {
+    let found = scan(before, others, weights);
+    done(Stage::Scan);
+    for (scan, mv) in found {
+        let drop = Drop::default();
+        let values = [0; TERM_COUNT];
+        let candidate = Candidate { mv, scan, score: 0, kept: 0, drop, total: 0, values };
+        // As many as fit, since the scan's list is as long.
+        let _ = analysis.candidates.push(candidate);
+    }
+    for candidate in &mut analysis.candidates {
+        score(before, candidate, weights);
+    }
+}
+
+/// Points and moves, the most points first.
+type Found = Vec<(i32, Move), CANDIDATES>;
+/// Scan points of the moves that are no candidates. Reachable positions have at most
+/// [`MAX_LEGAL`] moves; a few more would only be missing.
+type Others = Vec<i32, MAX_LEGAL>;
+
+/// Gives every legal move its scan points and keeps the best.
+#[inline(never)]
+fn scan(before: &Before, others: &mut Others, weights: &Weights) -> Found {
+    let mut found = Vec::new();
+    for &mv in &before.position.legal_moves() {
+        let glance = Glance::new(before, mv);
+        keep(&mut found, others, weights.scan_of(&glance), mv);
+    }
+    found
+}
+
+/// Puts a move where it belongs.
+fn keep(found: &mut Found, others: &mut Others, points: i32, mv: Move) {
+    let key = |&(points, mv): &(i32, Move)| scan_order(points, mv);
+    let place = found.iter().take_while(|other| key(other) < scan_order(points, mv)).count();
+    if place == CANDIDATES {
+        let _ = others.push(points);
+        return;
+    }
+    if found.is_full()
+        && let Some((evicted, _)) = found.pop()
+    {
+        let _ = others.push(evicted);
+    }
+    // The list has room and `place` lies within it.
+    let _ = found.insert(place, (points, mv));
+}
+
+/// Works out the terms that have a weight.
+#[inline(never)]
+fn score(before: &Before, candidate: &mut Candidate, weights: &Weights) {
+    let glance = Glance::new(before, candidate.mv);
+    for (i, row) in weights.rows.iter().enumerate() {
+        if row.1 != 0 {
+            candidate.values[i] = value(i, &glance);
+        }
+    }
+    candidate.score = weights.score(&candidate.values);
+    candidate.kept = before.balance + glance.x_q();
+}
+
+/// Finds the worst forcing reply.
+#[inline(never)]
+fn check(position: &Chess, candidate: &mut Candidate, weights: &Weights) {
+    let mut after = position.clone();
+    after.play_unchecked(candidate.mv);
+    candidate.drop = check::drop(&after, candidate.kept);
+    candidate.total = candidate.score - weights.penalty(candidate.drop);
+}
+
+#[inline(never)]
+fn entropy_of(candidates: &[Candidate], others: &[i32], temperature: i32) -> i32 {
+    let candidates = candidates.iter().map(|c| (c.scan, c.total));
+    entropy(&standings(candidates, others), temperature)
+}
