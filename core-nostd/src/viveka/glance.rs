@@ -48,6 +48,7 @@ pub struct Before<'a> {
     /// Game phase, 24 (middlegame) to 0 (endgame).
     pub phase: i32,
     last_change: OnceCell<LastChange>,
+    reach: OnceCell<i32>,
     survey: OnceCell<Survey>,
 }
 
@@ -61,6 +62,7 @@ impl<'a> Before<'a> {
             balance: balance(position),
             phase: phase(position.board()),
             last_change: OnceCell::new(),
+            reach: OnceCell::new(),
             survey: OnceCell::new(),
         }
     }
@@ -72,6 +74,12 @@ impl<'a> Before<'a> {
                 LastChange::new(self.position, last, &self.facts)
             })
         })
+    }
+
+    /// The balance that the mover reaches by exchanges at once, in points; worked out when first
+    /// asked for.
+    pub fn reach(&self) -> i32 {
+        *self.reach.get_or_init(|| exchanges(self.position))
     }
 
     /// What the positional features read of the position; worked out when first asked for.

@@ -312,6 +312,10 @@ pub const BY_HAND: &[(&str, &str, &str, i16)] = &[
     ("centre_control", START, "g1f3", 2),
     ("their_centre_control", "4k3/6b1/8/5P2/8/8/8/4K3 w - - 0 1", "f5f6", -2),
     ("threatens", "4k3/8/4p3/3n4/8/8/2R5/4K3 w - - 0 1", "c2d2", 0),
+    // What hung before is no new threat: kept, carried out, given up.
+    ("threatens", "4k3/8/8/3n4/8/8/3R4/4K3 w - - 0 1", "e1e2", 0),
+    ("threatens", "4k3/8/8/3n4/8/8/3R4/4K3 w - - 0 1", "d2d5", 0),
+    ("threatens", "4k3/8/8/3n4/8/8/3R4/4K3 w - - 0 1", "d2c2", -3),
     ("wins_by_force", "r3k3/8/8/1N6/8/8/8/4K3 w - - 0 1", "b5c7", 5),
     ("wins_by_force", "4k3/8/8/1N6/8/8/8/4K3 w - - 0 1", "b5c7", 0),
     // The check drives the king to the last rank, where the other rook mates.

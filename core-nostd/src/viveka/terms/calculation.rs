@@ -16,8 +16,10 @@ pub(super) const ROWS: &[Term] = &[
         worked_out,
         good,
         threatens,
-        "material our exchanges would win beyond x_q if they passed, in pawns, at most 10",
-        "threatens to win {n:pawn}"
+        "material our exchanges would win if they passed, x_q included, minus what they win now, \
+         in pawns, at most 10; 0 for a check",
+        "threatens to win {n:pawn} more than before",
+        "gives up the threat to win {n:pawn}"
     ),
     term!(
         "wins_by_force",
@@ -44,8 +46,8 @@ fn kept(g: &Glance) -> i32 {
 }
 
 fn threatens(g: &Glance) -> i32 {
-    let gain = pass(&g.after).map_or(0, |passed| exchanges(&passed) - kept(g));
-    pawns(gain.clamp(0, MOST))
+    let Some(passed) = pass(&g.after) else { return 0 };
+    pawns((exchanges(&passed) - g.before.reach()).clamp(-MOST, MOST))
 }
 
 fn wins_by_force(g: &Glance) -> i32 {
