@@ -1,7 +1,9 @@
 //! How well choices do against a library's labels.
 use std::{cmp::Ordering, collections::BTreeMap};
 
-use kibitzer_core::viveka::{CANDIDATES, Drop, MATERIAL, Weights, entropy, scan_order};
+use kibitzer_core::viveka::{
+    CANDIDATES, Drop, MATERIAL, TERMS, Values, Weights, entropy, scan_order, standings,
+};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -19,12 +21,12 @@ pub struct Judged<'a> {
     pub labelled: &'a LabelledPosition,
     /// Score of each move, in points.
     pub scores: Vec<i32>,
-    /// Material term of each move, in pawns.
-    material: Vec<i32>,
+    /// Scan points of each move.
+    scans: Vec<i32>,
     /// Numbers of the moves in the scan's order.
     scan: Vec<usize>,
-    /// What the worst forcing reply to each move costs, in points.
-    drops: &'a [i16],
+    /// The terms' values and the drops.
+    features: &'a Features,
 }
 
 /// Works out scores and candidates of every position, in parallel.
@@ -48,28 +50,38 @@ impl<'a> Judged<'a> {
         let scans: Vec<i32> = features.moves.iter().map(|v| weights.scan(v)).collect();
         let mut scan: Vec<usize> = (0..scores.len()).collect();
         scan.sort_by_key(|&i| scan_order(scans[i], labelled.moves[i].mv));
-        Judged {
-            labelled,
-            material: features.moves.iter().map(|v| v[MATERIAL].into()).collect(),
-            drops: &features.drops,
-            scores,
-            scan,
-        }
+        Judged { labelled, features, scores, scans, scan }
     }
 
-    /// Entropy of softmax(score/τ), τ being `temperature` points, in thousandths of a nat.
-    pub fn entropy(&self, temperature: i32) -> i32 {
-        entropy(&self.scores, temperature)
+    /// Entropy of the move distribution, in thousandths of a nat.
+    pub fn entropy(&self, weights: &Weights) -> i32 {
+        let candidates: Vec<(i32, i32)> =
+            self.totals(weights).map(|(i, total)| (self.scans[i], total)).collect();
+        let others: Vec<i32> = self.scan.iter().skip(CANDIDATES).map(|&i| self.scans[i]).collect();
+        entropy(&standings(candidates.into_iter(), &others), weights.temperature)
     }
 
     /// Whether the board would flag the position as critical.
     pub fn is_flagged(&self, weights: &Weights) -> bool {
-        weights.is_critical(self.scores.len(), self.entropy(weights.temperature))
+        weights.is_critical(self.scores.len(), self.entropy(weights))
     }
 
     /// The best moves by material alone.
     pub fn material(&self) -> Vec<usize> {
-        best_of((0..self.material.len()).map(|i| (i, self.material[i])))
+        self.best_by(|values| values[MATERIAL].into())
+    }
+
+    /// The best moves by the baseline, whose terms are in `rows` by name.
+    pub fn v1(&self, rows: &[(&str, i32)]) -> Vec<usize> {
+        let place = |name| TERMS.iter().position(|term| term.name == name);
+        let terms: Vec<(usize, i32)> =
+            rows.iter().filter_map(|&(name, weight)| Some((place(name)?, weight))).collect();
+        self.best_by(|values| terms.iter().map(|&(term, w)| w * i32::from(values[term])).sum())
+    }
+
+    fn best_by(&self, score: impl Fn(&Values) -> i32) -> Vec<usize> {
+        let scores: Vec<i32> = self.features.moves.iter().map(score).collect();
+        best_of(scores.into_iter().enumerate())
     }
 
     /// The best moves by the score.
@@ -84,11 +96,26 @@ impl<'a> Judged<'a> {
 
     /// The best candidates by the score with the check.
     pub fn checked(&self, weights: &Weights) -> Vec<usize> {
-        let total = |&i: &usize| {
-            let drop = Drop { points: self.drops[i].into(), reply: None };
+        best_of(self.totals(weights))
+    }
+
+    /// By how many points the best candidate leads the second, the check included; with fewer
+    /// than two there is nothing to decide, and the lead is 0.
+    pub fn margin(&self, weights: &Weights) -> i32 {
+        let mut totals: Vec<i32> = self.totals(weights).map(|(_, total)| total).collect();
+        totals.sort_unstable();
+        match totals[..] {
+            [.., second, best] => best - second,
+            _ => 0,
+        }
+    }
+
+    /// The candidates with their scores less what the check takes off.
+    fn totals(&self, weights: &Weights) -> impl Iterator<Item = (usize, i32)> + Clone {
+        self.scan.iter().take(CANDIDATES).map(|&i| {
+            let drop = Drop { points: self.features.drops[i].into(), reply: None };
             (i, self.scores[i] - weights.penalty(drop))
-        };
-        best_of(self.scan.iter().take(CANDIDATES).map(total))
+        })
     }
 }
 
@@ -168,12 +195,32 @@ pub fn recall(
     RECALL_AT.into_iter().map(|k| (k, recall_at(positions, k, &wanted))).collect()
 }
 
+/// What [`recall`] would be of lists drawn at random.
+pub fn random_recall(
+    positions: &[Judged],
+    wanted: impl Fn(&LabelledPosition, usize) -> bool,
+) -> BTreeMap<usize, f64> {
+    let found = |position: &Judged, k: usize| {
+        let moves = position.scores.len();
+        let others = (0..moves).filter(|&i| !wanted(position.labelled, i)).count();
+        // None of the wanted among the first, the second, ... drawn.
+        let missed = (0..k.min(moves))
+            .map(|drawn| others.saturating_sub(drawn) as f64 / (moves - drawn) as f64);
+        1.0 - missed.product::<f64>()
+    };
+    let mean =
+        |k| positions.iter().map(|p| found(p, k)).sum::<f64>() / positions.len().max(1) as f64;
+    RECALL_AT.into_iter().map(|k| (k, mean(k))).collect()
+}
+
 /// How well the entropy flags critical positions.
 #[derive(Debug, Clone, Serialize)]
 pub struct EntropyReport {
     /// Area under the ROC curve: the chance that a critical position has the lower entropy.
     /// `None` unless there are critical positions and others.
     pub auc: Option<f64>,
+    /// The same of the best candidate's lead over the second: the simpler proxy at the board.
+    pub margin_auc: Option<f64>,
     /// Rank correlation with the entropy of the engine's own soft targets.
     pub spearman: f64,
     /// Share of critical positions in each fifth, lowest entropy first.
@@ -188,7 +235,9 @@ pub struct EntropyReport {
 
 /// Rates the entropy at the weights' temperature, and the flag below their threshold.
 pub fn entropy_report(positions: &[Judged], weights: &Weights) -> EntropyReport {
-    let ours: Vec<f64> = positions.iter().map(|p| p.entropy(weights.temperature).into()).collect();
+    let ours: Vec<f64> = positions.iter().map(|p| p.entropy(weights).into()).collect();
+    // The largest lead first, as the lowest entropy.
+    let leads: Vec<f64> = positions.iter().map(|p| (-p.margin(weights)).into()).collect();
     let critical: Vec<bool> = positions.iter().map(|p| p.labelled.is_critical()).collect();
     let flagged: Vec<bool> = positions.iter().map(|p| p.is_flagged(weights)).collect();
     let count = |of: &mut dyn Iterator<Item = bool>| of.filter(|&is| is).count() as f64;
@@ -196,7 +245,8 @@ pub fn entropy_report(positions: &[Judged], weights: &Weights) -> EntropyReport 
     let all_critical = count(&mut critical.iter().copied());
     EntropyReport {
         auc: auc(&ours, &critical),
-        spearman: entropy_spearman(positions, weights.temperature),
+        margin_auc: auc(&leads, &critical),
+        spearman: entropy_spearman(positions, weights),
         quintiles: quintiles(&ours, &critical),
         critical: all_critical / positions.len().max(1) as f64,
         flag_precision: both / count(&mut flagged.iter().copied()).max(1.0),
@@ -204,9 +254,9 @@ pub fn entropy_report(positions: &[Judged], weights: &Weights) -> EntropyReport 
     }
 }
 
-/// Rank correlation of the entropy at `temperature` with that of the engine's soft targets.
-pub fn entropy_spearman(positions: &[Judged], temperature: i32) -> f64 {
-    let ours: Vec<f64> = positions.iter().map(|p| p.entropy(temperature).into()).collect();
+/// Rank correlation of the entropy with that of the engine's soft targets.
+pub fn entropy_spearman(positions: &[Judged], weights: &Weights) -> f64 {
+    let ours: Vec<f64> = positions.iter().map(|p| p.entropy(weights).into()).collect();
     let engine: Vec<f64> = positions.iter().map(|p| engine_entropy(p.labelled)).collect();
     spearman(&ours, &engine)
 }

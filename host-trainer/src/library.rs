@@ -1,6 +1,6 @@
 //! Labelled libraries: positions with an engine's score for every legal move.
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     io::{BufRead as _, BufReader},
     path::Path,
 };
@@ -8,7 +8,7 @@ use std::{
 use anyhow::Result;
 use kibitzer_core::{
     position::parse_fen,
-    shakmaty::{Chess, Move, Position as _, uci::UciMove},
+    shakmaty::{Chess, EnPassantMode, Move, Position as _, fen::Epd, uci::UciMove},
     viveka::LastMove,
 };
 use serde::Deserialize;
@@ -134,13 +134,17 @@ impl Score {
     }
 }
 
-/// Reads a library, JSON lines or the same compressed by zstd.
+/// Reads a library, JSON lines or the same compressed by zstd. A position that comes again, by
+/// whatever moves, counts once, as first labelled: else it would weigh twice, or be fitted on
+/// and held out at once.
 ///
 /// # Errors
 /// [`UserError`] naming the file, the line and the mend: a line cut short, an illegal position
 /// or move, a legal move without a label.
 pub fn read(path: &Path) -> Result<Vec<LabelledPosition>> {
     let mut positions = Vec::new();
+    let mut seen = HashSet::new();
+    let mut again = 0;
     for (number, line) in (1..).zip(BufReader::new(pgn::open(path)?).lines()) {
         let line = line.map_err(|error| UserError::cannot_read(path, &error))?;
         if line.trim().is_empty() {
@@ -150,7 +154,15 @@ pub fn read(path: &Path) -> Result<Vec<LabelledPosition>> {
             let place = format!("{} line {number}", path.display());
             UserError::new(fault.what, place, fault.mend)
         })?;
-        positions.push(position);
+        let epd = Epd::from_position(&position.position, EnPassantMode::Legal);
+        if seen.insert(epd.to_string()) {
+            positions.push(position);
+        } else {
+            again += 1;
+        }
+    }
+    if again > 0 {
+        tracing::warn!("{}: {again} positions come again; each counts once", path.display());
     }
     if positions.is_empty() {
         let mend = "give a file with one labelled position a line";
@@ -178,9 +190,14 @@ fn parse_line(text: &str) -> Result<LabelledPosition, Fault> {
     })?;
     let position = parse_fen(&record.fen)
         .map_err(|error| Fault::new(error.to_string(), "correct the position's fen"))?;
+    let legal = position.legal_moves();
+    if legal.is_empty() {
+        let what = "the game is over in this position";
+        return Err(Fault::new(what, "label positions with a legal move, or delete the line"));
+    }
     let labels = labels(&record)?;
     let mut moves = Vec::new();
-    for mv in position.legal_moves() {
+    for mv in legal {
         let uci = uci(mv);
         let Some(&(score, top)) = labels.get(uci.as_str()) else {
             let what = format!("the legal move {uci} has no label");
@@ -188,13 +205,12 @@ fn parse_line(text: &str) -> Result<LabelledPosition, Fault> {
         };
         moves.push((uci, LabelledMove { mv, score, top }));
     }
-    if moves.len() != labels.len() {
-        let what = format!("{} labels for {} legal moves", labels.len(), moves.len());
+    // Sorted, so that of several the same one is named each time.
+    let mut labelled: Vec<&str> = labels.keys().copied().collect();
+    labelled.sort_unstable();
+    if let Some(uci) = labelled.iter().find(|&&uci| moves.iter().all(|(legal, _)| legal != uci)) {
+        let what = format!("the labelled move {uci} is illegal");
         return Err(Fault::new(what, "label the legal moves only, or delete the line"));
-    }
-    if moves.is_empty() {
-        let what = "the game is over in this position";
-        return Err(Fault::new(what, "label positions with a legal move, or delete the line"));
     }
     moves.sort_by(|a, b| a.0.cmp(&b.0));
     let last = record.last.as_deref().map(last_move).transpose()?;

@@ -3,8 +3,12 @@ mod common;
 
 use std::{fs, path::Path};
 
-use common::{fixture, mistake, names, succeed};
-use kibitzer_core::viveka::{FITTED, analyse};
+use common::{fixture, kibitzer, mistake, names, succeed};
+use kibitzer_core::{
+    position::parse_fen,
+    shakmaty::Position as _,
+    viveka::{FITTED, analyse},
+};
 use kibitzer_trainer::{
     fit::features,
     judge::{self, Judged},
@@ -80,7 +84,110 @@ fn broken_positions_scores_and_moves_are_named() {
         let all = line["all"].as_array_mut().unwrap();
         all.push(serde_json::json!(["a1a1", 0]));
     });
-    assert!(said.contains("labels for"), "{said}");
+    assert!(said.starts_with("the labelled move a1a1 is illegal, lib.jsonl line 2: "), "{said}");
+    let said = judge_changed(|line| {
+        let first = line["all"][0].clone();
+        line["all"].as_array_mut().unwrap().push(first);
+    });
+    assert!(said.contains(" has two labels, lib.jsonl line 2: label the position"), "{said}");
+}
+
+#[test]
+fn a_finished_game_is_named() {
+    let mate = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3";
+    let stalemate = "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1";
+    for fen in [mate, stalemate] {
+        let said = judge_changed(|line| {
+            *line = serde_json::json!({
+                "opening": "x", "game": 0, "ply": 4, "fen": fen, "last": null, "all": [], "top": []
+            });
+        });
+        assert_eq!(
+            said,
+            "the game is over in this position, lib.jsonl line 2: label positions with a legal \
+             move, or delete the line"
+        );
+    }
+}
+
+#[test]
+fn a_position_that_comes_again_counts_once() {
+    let mut lines = lines();
+    lines.truncate(3);
+    let mut again: Value = serde_json::from_str(&lines[1]).unwrap();
+    again["opening"] = "another way".into();
+    again["ply"] = 60.into();
+    lines.extend([again.to_string(), lines[0].clone()]);
+    let folder = folder_with(&lines);
+    let output = kibitzer(folder.path(), &["-q", "judge", "lib.jsonl", "--json"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("lib.jsonl: 2 positions come again; each counts once"), "{said}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["positions"], 3);
+    assert!(!report["openings"].as_array().unwrap().contains(&"another way".into()));
+}
+
+/// Of one opening there is nothing to hold out, but its positions can be judged.
+#[test]
+fn one_opening_can_be_judged_and_not_fitted() {
+    let mut lines = lines();
+    let opening = |line: &str| serde_json::from_str::<Value>(line).unwrap()["opening"].clone();
+    let first = opening(&lines[0]);
+    lines.retain(|line| opening(line) == first);
+    let folder = folder_with(&lines);
+    assert_eq!(
+        mistake(folder.path(), &["-q", "fit", "lib.jsonl"]),
+        "1 opening is too few, the library: give positions of at least 5, for cross-validation \
+         by opening"
+    );
+    assert_eq!(judged_json(folder.path(), &[])["positions"], lines.len());
+    assert_eq!(names(folder.path()), ["lib.jsonl"]);
+}
+
+/// Every move of `line` scored as `score` says.
+fn scored(line: &str, score: &str) -> String {
+    let mut line: Value = serde_json::from_str(line).unwrap();
+    for list in ["all", "top"] {
+        for entry in line[list].as_array_mut().unwrap() {
+            entry[1] = score.into();
+        }
+    }
+    line.to_string()
+}
+
+#[test]
+fn where_every_move_mates_there_is_nothing_to_fit_and_little_to_lose() {
+    let lines: Vec<String> = lines().iter().step_by(5).map(|line| scored(line, "m3")).collect();
+    let folder = folder_with(&lines);
+    assert_eq!(
+        mistake(folder.path(), &["-q", "fit", "lib.jsonl"]),
+        "the fit gives material no weight, the library: fit on more positions, or check the \
+         scores' sign"
+    );
+    assert_eq!(names(folder.path()), ["lib.jsonl"]);
+    let report = judged_json(folder.path(), &[]);
+    // The moves that are not among the top three count one centipawn less.
+    for choice in report["choices"].as_array().unwrap() {
+        assert!(choice["mean_loss"].as_f64().unwrap() <= 1.0, "{choice}");
+    }
+    assert_eq!(report["entropy"]["auc"], Value::Null);
+    let text = succeed(folder.path(), &["-q", "judge", "lib.jsonl"]);
+    assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+}
+
+#[test]
+fn a_position_in_check_is_judged_by_its_few_moves() {
+    let in_check = |line: &String| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        parse_fen(line["fen"].as_str().unwrap()).unwrap().is_check()
+    };
+    let lines: Vec<String> = lines().into_iter().filter(in_check).collect();
+    assert!(lines.len() > 3, "the fixture has such positions");
+    let report = judged_json(folder_with(&lines).path(), &[]);
+    assert_eq!(report["positions"], lines.len());
+    assert_eq!(report["scan"]["recall_best"]["12"], 1.0);
+    let random = report["random"]["mean_loss"].as_f64().unwrap();
+    assert!(report["choices"][4]["mean_loss"].as_f64().unwrap() < random);
 }
 
 #[test]
@@ -154,7 +261,7 @@ fn the_judge_and_the_core_choose_alike() {
         let chosen = analysis.candidates[0].mv;
         let number = position.moves.iter().position(|m| m.mv == chosen).unwrap();
         assert!(judged.checked(&FITTED).contains(&number), "{:?}", position.position);
-        assert_eq!(judged.entropy(FITTED.temperature), analysis.entropy);
+        assert_eq!(judged.entropy(&FITTED), analysis.entropy);
         assert_eq!(judged.is_flagged(&FITTED), analysis.critical);
     }
 }

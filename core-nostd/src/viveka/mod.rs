@@ -26,4 +26,4 @@ pub use explain::{Part, Warning, explain, notation, points};
 pub use facts::FULL_PHASE;
 pub use glance::{Before, Glance, LastMove};
 pub use terms::{MATERIAL, Sense, Sentence, TERM_COUNT, TERMS, Term};
-pub use weights::FITTED;
+pub use weights::{FITTED, V1};

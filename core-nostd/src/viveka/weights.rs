@@ -199,3 +199,6 @@ pub static FITTED: Weights = Weights {
     temperature: 60,
     critical_entropy: 1018,
 };
+
+/// The baseline v1: its terms and their weights in points.
+pub static V1: [(&str, i32); 1] = [("exchange_one", 100)];

@@ -1,30 +1,26 @@
 //! `kibitzer fit`: Viveka's weights from a labelled library.
-use std::{
-    io::{self, Write as _},
-    path::PathBuf,
-};
+use std::{io, path::PathBuf};
 
 use anyhow::Result;
-use kibitzer_core::viveka::{CANDIDATES, TERMS, Weights};
+use kibitzer_core::viveka::{CANDIDATES, TERMS};
 
 use crate::{
     files,
     fit::{
-        self,
+        self, Fitted, Row,
         cache::Cache,
-        check,
-        features::Features,
+        cross::{self, CHOICES, CrossValidated},
         openings::{self, FOLDS, Split},
+        select::Path,
         weights::{self, WeightsFile},
     },
-    judge::{self, Judged},
-    library::{self, LabelledPosition},
-    progress,
+    library, progress,
 };
 
 /// Fit Viveka's integer weights to a labelled library.
 ///
-/// Prints how the weights did in five-fold cross-validation by opening, then the weights.
+/// Prints which terms were selected, how the whole fit did in five-fold cross-validation by
+/// opening, and the weights.
 #[derive(Debug, clap::Args)]
 pub struct Fit {
     /// Labelled positions, .jsonl or .jsonl.zst.
@@ -46,9 +42,6 @@ pub struct Fit {
     cache: Cache,
 }
 
-/// A position with its features.
-type Row<'a> = (&'a LabelledPosition, &'a Features);
-
 impl Fit {
     /// Fits, reports and writes.
     ///
@@ -68,20 +61,30 @@ impl Fit {
             .zip(&features)
             .filter(|(p, _)| split.fitted.binary_search(&p.opening).is_ok())
             .collect();
-        let cross_validated = cross_validate(&rows, &split)?;
-        let weights = fit_all(&rows)?;
+        // One more than the folds: the fit on all openings.
+        let bar = progress::bar(FOLDS as u64 + 1, "fits");
+        let fitted = fit::fit(&rows, &split.fitted)?;
+        bar.inc(1);
+        let cross_validated = cross::cross_validate(&rows, &split.fitted, || bar.inc(1))?;
+        bar.finish_and_clear();
+        let openings = split.fitted.len();
         // Saved first: a reader of standard output that goes away must not cost the fit.
-        self.save(&weights, rows.len(), split)?;
-        cross_validated.print()?;
-        print_weights(&weights)
+        self.save(&fitted, rows.len(), split)?;
+        let mut out = io::stdout().lock();
+        print_path(&mut out, "score", "loss, cp", &fitted.score)?;
+        print_path(&mut out, "scan", "missed", &fitted.scan)?;
+        print_cross_validated(&mut out, &cross_validated, openings)?;
+        Ok(print_weights(&mut out, &fitted)?)
     }
 
-    fn save(&self, weights: &Weights, positions: usize, split: Split) -> Result<()> {
+    fn save(&self, fitted: &Fitted, positions: usize, split: Split) -> Result<()> {
         if let Some(path) = &self.table {
-            weights::save_table(weights, positions, split.fitted.len(), path)?;
+            weights::save_table(fitted, positions, split.fitted.len(), path)?;
         }
+        let weights = &fitted.weights;
         let file = WeightsFile {
             terms: WeightsFile::rows(weights),
+            v1: WeightsFile::v1_rows(&fitted.v1),
             check_percent: weights.check_percent,
             temperature: weights.temperature,
             critical_entropy: weights.critical_entropy,
@@ -94,82 +97,46 @@ impl Fit {
     }
 }
 
-/// Score, scan, β and the critical threshold, all from `rows`.
-fn fit_all(rows: &[Row]) -> Result<Weights> {
-    let mut weights = weights::round(&fit::fit_score(rows), &fit::fit_scan(rows))?;
-    let judged = judge::examine(rows, &weights);
-    weights.check_percent = check::fit_beta(&weights, &judged);
-    weights.temperature = check::fit_temperature(&judged);
-    weights.critical_entropy = check::fit_critical(&weights, &judged);
-    Ok(weights)
+fn print_path(out: &mut impl io::Write, what: &str, figure: &str, path: &Path) -> io::Result<()> {
+    writeln!(out, "selection for the {what}, cross-validated; * marks the end of the set chosen")?;
+    writeln!(out, "{:>5} {:18} {:>13} {figure:>9}", "terms", "joins", "cross-entropy")?;
+    for (number, step) in (1..).zip(&path.steps) {
+        let mark = if number == path.chosen { " *" } else { "" };
+        let name = TERMS[step.term].name;
+        writeln!(
+            out,
+            "{number:5} {name:18} {:13.4} {:9.3}{mark}",
+            step.cross_entropy, step.figure
+        )?;
+    }
+    Ok(())
 }
 
-/// Figures of the cross-validation.
-struct CrossValidated {
-    positions: usize,
+fn print_cross_validated(
+    out: &mut impl io::Write,
+    found: &CrossValidated,
     openings: usize,
-    /// Mean losses of random, score, score on eight candidates, and with the check.
-    losses: [f64; 4],
-    /// Share of positions with the best move among eight.
-    recall: f64,
-}
-
-/// Fits on four folds of openings and judges the fifth, five times.
-fn cross_validate(rows: &[Row], split: &Split) -> Result<CrossValidated> {
-    let (mut losses_sum, mut recall) = ([0.0; 4], 0.0);
-    let bar = progress::bar(FOLDS as u64, "folds");
-    for fold in 0..FOLDS {
-        let in_fold = |row: &&Row| openings::fold(&split.fitted, &row.0.opening) == fold;
-        let (test, train): (Vec<Row>, Vec<Row>) = rows.iter().copied().partition(|r| in_fold(&r));
-        let weights = fit_all(&train)?;
-        let judged = judge::examine(&test, &weights);
-        let n = judged.len() as f64;
-        for (sum, loss) in losses_sum.iter_mut().zip(losses(&judged, &weights)) {
-            *sum += n * loss;
-        }
-        recall += n * judge::recall_at(&judged, CANDIDATES, |p, i| p.loss(i) == 0);
-        bar.inc(1);
+) -> io::Result<()> {
+    writeln!(out, "{} positions of {openings} openings", found.positions)?;
+    writeln!(out, "cross-validated mean loss, selection included, cp (share of random's):")?;
+    for (name, loss) in CHOICES.iter().zip(found.losses) {
+        writeln!(out, "  {name:15} {loss:6.1} ({:.3})", loss / found.losses[0])?;
     }
-    bar.finish_and_clear();
-    let n = rows.len() as f64;
-    Ok(CrossValidated {
-        positions: rows.len(),
-        openings: split.fitted.len(),
-        losses: losses_sum.map(|sum| sum / n),
-        recall: recall / n,
-    })
+    writeln!(
+        out,
+        "scan: best move among {CANDIDATES} in {:.1} %, one of the top three in {:.1} %",
+        100.0 * found.recall_best,
+        100.0 * found.recall_top3
+    )
 }
 
-impl CrossValidated {
-    fn print(&self) -> Result<()> {
-        let [random, score, at_8, checked] = self.losses;
-        let mut out = io::stdout().lock();
-        writeln!(out, "{} positions of {} openings", self.positions, self.openings)?;
-        writeln!(out, "cross-validated mean loss, cp (share of random's):")?;
-        writeln!(out, "  random          {random:6.1}")?;
-        for (name, loss) in [("score", score), ("score@8", at_8), ("score@8+check", checked)] {
-            writeln!(out, "  {name:15} {loss:6.1} ({:.3})", loss / random)?;
-        }
-        writeln!(out, "scan: best move among {CANDIDATES} in {:.1} %", 100.0 * self.recall)?;
-        Ok(())
-    }
-}
-
-/// Mean loss of random, score, score on eight candidates, and with the check.
-fn losses(judged: &[Judged], weights: &Weights) -> [f64; 4] {
-    [
-        judge::random_loss(judged),
-        judge::choice(judged, |p| p.score()).mean_loss,
-        judge::choice(judged, |p| p.score_at_8()).mean_loss,
-        judge::choice(judged, |p| p.checked(weights)).mean_loss,
-    ]
-}
-
-fn print_weights(weights: &Weights) -> Result<()> {
-    let mut out = io::stdout().lock();
+fn print_weights(out: &mut impl io::Write, fitted: &Fitted) -> io::Result<()> {
+    let Fitted { weights, v1, .. } = fitted;
     writeln!(out, "{:18} {:>6} {:>6}  meaning", "term", "score", "scan")?;
-    for ((name, score, scan), term) in weights.rows.iter().zip(&TERMS) {
-        writeln!(out, "{name:18} {score:6} {scan:6}  {}", term.meaning)?;
+    for (&(name, score, scan), term) in weights.rows.iter().zip(&TERMS) {
+        if (score, scan) != (0, 0) {
+            writeln!(out, "{name:18} {score:6} {scan:6}  {}", term.meaning)?;
+        }
     }
     let beta = f64::from(weights.check_percent) / 100.0;
     writeln!(
@@ -177,5 +144,6 @@ fn print_weights(weights: &Weights) -> Result<()> {
         "beta {beta:.2}, temperature {} points, critical below {} millinats",
         weights.temperature, weights.critical_entropy
     )?;
-    Ok(())
+    let v1: Vec<String> = v1.iter().map(|(name, points)| format!("{name} {points}")).collect();
+    writeln!(out, "v1: {}", v1.join(", "))
 }

@@ -6,21 +6,20 @@ use std::{
 };
 
 use anyhow::Result;
-use kibitzer_core::viveka::{FITTED, Weights};
+use kibitzer_core::viveka::{FITTED, V1, Weights};
 use serde::Serialize;
 
 use crate::{
     engine::Engine,
     error::UserError,
     fit::{
+        Row,
         cache::Cache,
-        features::Features,
         openings,
         weights::{self, WeightsFile},
     },
     judge::{self, EntropyReport, Judged, Outcome},
-    library::{self, LabelledPosition},
-    progress,
+    library, progress,
 };
 
 /// Judge the choices of Viveka, and of UCI engines, on labelled positions.
@@ -48,9 +47,6 @@ pub struct Judge {
     #[command(flatten)]
     cache: Cache,
 }
-
-/// A position with its features.
-type Row<'a> = (&'a LabelledPosition, &'a Features);
 
 /// Everything `judge` tells.
 #[derive(Debug, Serialize)]
@@ -84,6 +80,9 @@ struct Named {
 struct Scan {
     recall_best: BTreeMap<usize, f64>,
     recall_top3: BTreeMap<usize, f64>,
+    /// Of a list drawn at random.
+    random_best: BTreeMap<usize, f64>,
+    random_top3: BTreeMap<usize, f64>,
 }
 
 impl Judge {
@@ -120,9 +119,11 @@ impl Judge {
         file: Option<&WeightsFile>,
     ) -> Result<Report> {
         let openings = openings::names(rows.iter().map(|row| row.0));
+        let v1 = file.map_or(V1.to_vec(), WeightsFile::v1);
         let judged = judge::examine(rows, weights);
         let mut choices = vec![
             named("material", judge::choice(&judged, |p| p.material())),
+            named("v1", judge::choice(&judged, |p| p.v1(&v1))),
             named("score", judge::choice(&judged, |p| p.score())),
             named("score@8", judge::choice(&judged, |p| p.score_at_8())),
             named("score@8+check", judge::choice(&judged, |p| p.checked(weights))),
@@ -141,6 +142,8 @@ impl Judge {
             scan: Scan {
                 recall_best: judge::recall(&judged, |p, i| p.loss(i) == 0),
                 recall_top3: judge::recall(&judged, |p, i| p.moves[i].top),
+                random_best: judge::random_recall(&judged, |p, i| p.loss(i) == 0),
+                random_top3: judge::random_recall(&judged, |p, i| p.moves[i].top),
             },
             entropy: judge::entropy_report(&judged, weights),
         })
@@ -194,6 +197,11 @@ impl Report {
             }
         }
         writeln!(out, "random move: mean loss {random:.1} cp")?;
+        // Where every move is as good as every other, no choice loses anything.
+        let share = |loss: f64| match random {
+            0.0 => "-".to_string(),
+            random => format!("{:.3}", loss / random),
+        };
         writeln!(
             out,
             "{:28} {:>6} {:>5} {:>7} {:>6} {:>7} {:>7} {:>8}",
@@ -202,33 +210,38 @@ impl Report {
         for Named { name, outcome: o } in &self.choices {
             writeln!(
                 out,
-                "{name:28} {:6.1} {:5.1} {:7.3} {:5.1}% {:6.1}% {:6.1}% {:7.1}%",
+                "{name:28} {:6.1} {:5.1} {:>7} {:5.1}% {:6.1}% {:6.1}% {:7.1}%",
                 o.mean_loss,
                 o.se,
-                o.mean_loss / random,
+                share(o.mean_loss),
                 100.0 * o.best,
                 100.0 * o.over100,
                 100.0 * o.over300,
                 100.0 * o.blunder
             )?;
         }
-        for (what, recall) in [
-            ("best move", &self.scan.recall_best),
-            ("one of the top three", &self.scan.recall_top3),
+        let scan = &self.scan;
+        for (what, recall, random) in [
+            ("best move", &scan.recall_best, &scan.random_best),
+            ("one of the top three", &scan.recall_top3, &scan.random_top3),
         ] {
-            let list: Vec<String> =
-                recall.iter().map(|(k, r)| format!("{k}: {:.1}%", 100.0 * r)).collect();
-            writeln!(out, "scan finds the {what} among {}", list.join(", "))?;
+            let entry = |(k, r): (&usize, &f64)| format!("{k}: {:.1}%", 100.0 * r);
+            let list = |recall: &BTreeMap<usize, f64>| {
+                recall.iter().map(entry).collect::<Vec<String>>().join(", ")
+            };
+            writeln!(out, "scan finds the {what} among {}; random {}", list(recall), list(random))?;
         }
         let e = &self.entropy;
+        let auc = |auc: Option<f64>| auc.map_or("undefined".into(), |auc| format!("{auc:.3}"));
         let fifths: Vec<String> =
             e.quintiles.iter().map(|q| format!("{:.1}%", 100.0 * q)).collect();
         writeln!(
             out,
-            "critical: {:.1}% of positions; entropy AUC {}, Spearman {:.3}, by fifths {}; \
-             flag right in {:.1}%, finds {:.1}%",
+            "critical: {:.1}% of positions; entropy AUC {}, margin AUC {}, Spearman {:.3}, \
+             by fifths {}; flag right in {:.1}%, finds {:.1}%",
             100.0 * e.critical,
-            e.auc.map_or("undefined".into(), |auc| format!("{auc:.3}")),
+            auc(e.auc),
+            auc(e.margin_auc),
             e.spearman,
             fifths.join(" "),
             100.0 * e.flag_precision,

@@ -22,8 +22,10 @@ pub fn fit_beta(weights: &Weights, positions: &[Judged]) -> i32 {
 
 /// The τ, in points, at which the entropy goes best with the engine's own: the greatest rank
 /// correlation.
-pub fn fit_temperature(positions: &[Judged]) -> i32 {
-    let correlation = |temperature| judge::entropy_spearman(positions, temperature);
+pub fn fit_temperature(weights: &Weights, positions: &[Judged]) -> i32 {
+    let correlation = |temperature| {
+        judge::entropy_spearman(positions, &Weights { temperature, ..weights.clone() })
+    };
     let grid = (TEMPERATURE_STEP..=MAX_TEMPERATURE).step_by(TEMPERATURE_STEP as usize);
     let best = grid.map(|t| (correlation(t), t)).max_by(|a, b| a.0.total_cmp(&b.0));
     best.map_or(TEMPERATURE_STEP, |(_, temperature)| temperature)
@@ -32,7 +34,7 @@ pub fn fit_temperature(positions: &[Judged]) -> i32 {
 /// The entropy threshold, in thousandths of a nat, that best tells critical positions from the
 /// others at the weights' temperature: the greatest F1 of "critical below it".
 pub fn fit_critical(weights: &Weights, positions: &[Judged]) -> i32 {
-    let mark = |p: &Judged| (p.entropy(weights.temperature), p.labelled.is_critical());
+    let mark = |p: &Judged| (p.entropy(weights), p.labelled.is_critical());
     let mut marked: Vec<(i32, bool)> =
         positions.iter().filter(|p| p.scores.len() > 1).map(mark).collect();
     marked.sort_unstable();

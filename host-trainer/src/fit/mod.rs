@@ -1,32 +1,189 @@
 //! Fitting Viveka's weights to a labelled library.
 //!
 //! - [`features`]: the terms' values of every move; [`cache`] keeps them in a file.
-//! - [`logit`]: the conditional logit that the weights come from.
 //! - [`openings`]: which positions are fitted on, and which are kept apart.
+//! - [`sample`], [`logit`], [`curvature`], [`matrix`]: the conditional logit that the weights come from.
+//! - [`select`]: which terms are worth a weight.
+//! - [`rounding`]: from logit weights to integers.
+//! - [`check`]: β, τ and the critical threshold.
+//! - [`cross`]: how all of it does on openings left out.
 //! - [`texel`]: the positional features' weights.
-//! - [`weights`]: from logit weights to integers, and the files they are kept in.
+//! - [`weights`]: the files that hold what was fitted.
 pub mod cache;
 pub mod check;
+pub mod cross;
+pub mod curvature;
 pub mod features;
 pub mod logit;
+pub mod matrix;
 pub mod openings;
+pub mod rounding;
+pub mod sample;
+pub mod select;
 pub mod texel;
 pub mod weights;
 
+use anyhow::Result;
 use kibitzer_core::{
     exchange::PAWN,
-    viveka::{MAX_DROP, Sense, TERM_COUNT, TERMS, Values},
+    viveka::{CANDIDATES, MATERIAL, MAX_DROP, MAX_WEIGHT, Sense, TERM_COUNT, TERMS, Weights},
 };
 
-use crate::library::LabelledPosition;
+use crate::{error::UserError, judge, library::LabelledPosition};
+use curvature::curvature;
 use features::Features;
-use logit::Choice;
+use rounding::Rounding;
+use sample::{Sample, Targets};
+use select::{Aim, Path, select};
+
+/// A position with its features.
+pub type Row<'a> = (&'a LabelledPosition, &'a Features);
 
 /// Soft targets: `exp((W(m) − max W) / 3)` in winning-chance points, normalised.
 const TARGET_TEMPERATURE: f64 = 3.0;
-/// Ridge penalty on the logit weights; chosen by cross-validation between 0.3 and 30, where the
-/// result hardly changes.
-const RIDGE: f64 = 3.0;
+/// By how much the logits are sharpened where the choice between them is rated: about 5 points.
+const SHARPENED: f64 = 8.0;
+/// The most terms that a score or a scan may have.
+const MOST_TERMS: usize = 60;
+/// The material term of v1, which counted one square.
+const V1_MATERIAL: &str = "exchange_one";
+/// The number of v1's terms.
+const V1_TERMS: usize = 6;
+
+/// All that is fitted, and how the terms were selected.
+#[derive(Debug, Clone)]
+pub struct Fitted {
+    /// The board's weights.
+    pub weights: Weights,
+    /// The baseline's.
+    pub v1: Vec<(&'static str, i32)>,
+    /// Selection of the score's terms; the figure is the mean loss of its choices, in cp.
+    pub score: Path,
+    /// Selection of the scan's terms; the figure is the share of positions whose best move is
+    /// not among the candidates.
+    pub scan: Path,
+}
+
+/// Selects the terms and fits everything to `rows`, whose openings are `openings` (sorted).
+///
+/// # Errors
+/// [`UserError`] if material gets no weight.
+pub fn fit(rows: &[Row], openings: &[String]) -> Result<Fitted> {
+    let soft = samples(rows, openings, soft_targets);
+    let (score_path, score) = fit_score(&soft)?;
+    let hard = samples(rows, openings, hard_targets);
+    let (scan_path, scan) = fit_scan(&hard, &soft, score.points_per_logit);
+    let mut rows_of_table = std::array::from_fn(|i| (TERMS[i].name, 0, 0));
+    for (i, row) in rows_of_table.iter_mut().enumerate() {
+        let of = |terms: &[(usize, i32)]| terms.iter().find(|t| t.0 == i).map_or(0, |t| t.1);
+        (row.1, row.2) = fixed(i).unwrap_or((of(&score.terms), of(&scan)));
+    }
+    let mut weights =
+        Weights { rows: rows_of_table, check_percent: 0, temperature: PAWN, critical_entropy: 0 };
+    let judged = judge::examine(rows, &weights);
+    weights.check_percent = check::fit_beta(&weights, &judged);
+    weights.temperature = check::fit_temperature(&weights, &judged);
+    weights.critical_entropy = check::fit_critical(&weights, &judged);
+    Ok(Fitted { weights, v1: fit_v1(&soft)?, score: score_path, scan: scan_path })
+}
+
+/// Terms with their integer weights, at 100 points a pawn.
+struct Linear {
+    terms: Vec<(usize, i32)>,
+    points_per_logit: f64,
+}
+
+/// The score: all terms, soft targets.
+fn fit_score(soft: &[Sample]) -> Result<(Path, Linear)> {
+    let pool: Vec<usize> = (0..TERM_COUNT).filter(|&t| fixed(t).is_none()).collect();
+    let aim = Aim { first: Some(MATERIAL), pool: &pool, most: MOST_TERMS, figure: mean_loss };
+    let path = select(soft, &aim);
+    let linear = in_pawns(soft, path.terms())?;
+    Ok((path, linear))
+}
+
+/// The baseline: the exchange on one square, and five terms seen at a glance.
+fn fit_v1(soft: &[Sample]) -> Result<Vec<(&'static str, i32)>> {
+    let material = (0..TERM_COUNT).find(|&t| TERMS[t].name == V1_MATERIAL);
+    let pool = glance_terms();
+    let aim = Aim { first: material, pool: &pool, most: V1_TERMS, figure: mean_loss };
+    let terms = select(soft, &aim).steps.iter().map(|step| step.term).collect();
+    let linear = in_pawns(soft, terms)?.terms;
+    Ok(linear.into_iter().map(|(term, points)| (TERMS[term].name, points)).collect())
+}
+
+/// The scan: terms seen at a glance, the deep-best move as target. Its points are then put on
+/// the score's scale, on which they stand in for the score of moves that are not examined: they
+/// explain the soft targets best there.
+fn fit_scan(hard: &[Sample], soft: &[Sample], points_per_logit: f64) -> (Path, Vec<(usize, i32)>) {
+    let pool = glance_terms();
+    let path = select(hard, &Aim { first: None, pool: &pool, most: MOST_TERMS, figure: missed });
+    let (columns, weights) = fit_columns(hard, path.terms());
+    let as_one_term = |sample: &Sample| {
+        let scores = sample.scores(&columns, &weights);
+        let column = scores.iter().map(|&x| x as f32).collect();
+        Sample::new(&[column], sample.targets.clone(), sample.losses.clone())
+    };
+    let one_term: Vec<Sample> = soft.iter().map(as_one_term).collect();
+    let factor = logit::fit(&one_term.iter().collect::<Vec<_>>(), &[0], &[0.0])[0];
+    let points = integers(hard, &columns, &weights, points_per_logit * factor, None);
+    (path, columns.into_iter().zip(points).collect())
+}
+
+/// Fits `columns`, the first of which is counted in pawns, and searches integers for them.
+fn in_pawns(samples: &[Sample], columns: Vec<usize>) -> Result<Linear> {
+    let (columns, weights) = fit_columns(samples, columns);
+    let pawn = weights.first().copied().unwrap_or(0.0);
+    if pawn < 1e-3 {
+        let mend = "fit on more positions, or check the scores' sign";
+        return Err(UserError::new("the fit gives material no weight", "the library", mend).into());
+    }
+    let points_per_logit = f64::from(PAWN) / pawn;
+    let points = integers(samples, &columns, &weights, points_per_logit, Some(0));
+    Ok(Linear { terms: columns.into_iter().zip(points).collect(), points_per_logit })
+}
+
+/// Integers for fitted weights; `pinned` stays what it is at this scale.
+fn integers(
+    samples: &[Sample],
+    columns: &[usize],
+    weights: &[f64],
+    points_per_logit: f64,
+    pinned: Option<usize>,
+) -> Vec<i32> {
+    let all: Vec<&Sample> = samples.iter().collect();
+    let hessian = curvature(&all, columns, weights, &[]).hessian;
+    let mut rounding = Rounding::search(&hessian, weights, points_per_logit, pinned);
+    rounding.make_round(samples.len());
+    rounding.points.iter().map(|&points| points.clamp(-MAX_WEIGHT, MAX_WEIGHT)).collect()
+}
+
+fn glance_terms() -> Vec<usize> {
+    (0..TERM_COUNT).filter(|&t| TERMS[t].glance && fixed(t).is_none()).collect()
+}
+
+/// The rows that the logit fits learn from: where a mate in one can be played, a rule decides.
+fn samples(rows: &[Row], openings: &[String], targets: Targets) -> Vec<Sample> {
+    let mates: Vec<usize> = (0..TERM_COUNT).filter(|&t| TERMS[t].name == "mate").collect();
+    let has_mate = |row: &&Row| row.1.moves.iter().any(|v| mates.iter().any(|&t| v[t] != 0));
+    let rows: Vec<Row> = rows.iter().filter(|row| !has_mate(row)).copied().collect();
+    Sample::all(&rows, openings, targets)
+}
+
+/// Fits `columns`, then again without those whose weight contradicts their sense, until none
+/// does.
+fn fit_columns(samples: &[Sample], mut columns: Vec<usize>) -> (Vec<usize>, Vec<f64>) {
+    let all: Vec<&Sample> = samples.iter().collect();
+    loop {
+        let weights = logit::fit(&all, &columns, &vec![0.0; columns.len()]);
+        let sensible = columns.iter().zip(&weights).filter(|&(&t, &w)| makes_sense(t, w));
+        let kept: Vec<usize> = sensible.map(|(&t, _)| t).collect();
+        if kept.len() == columns.len() {
+            return (columns, weights);
+        }
+        columns = kept;
+    }
+}
 
 /// The soft targets of a position's moves.
 pub fn soft_targets(position: &LabelledPosition) -> Vec<f64> {
@@ -42,6 +199,27 @@ fn hard_targets(position: &LabelledPosition) -> Vec<f64> {
     best.into_iter().map(|b| b / total).collect()
 }
 
+/// What the choice by the score loses, in centipawns. The choice is drawn from the softmax,
+/// sharpened until only near ties are open: where two moves are within a few points of each
+/// other, which of them comes out on top is noise, and both count.
+fn mean_loss(sample: &Sample, scores: &[f64]) -> f64 {
+    let sharp: Vec<f64> = scores.iter().map(|score| SHARPENED * score).collect();
+    let choice = logit::softmax(&sharp);
+    choice.iter().zip(&sample.losses).map(|(p, &loss)| p * f64::from(loss)).sum()
+}
+
+/// 1 if no best move is among the candidates. Moves that tie for the last place count as far as
+/// there is room for them.
+fn missed(sample: &Sample, scores: &[f64]) -> f64 {
+    let moves = scores.iter().zip(&sample.losses);
+    let best = moves.filter(|(_, loss)| **loss == 0).map(|(score, _)| *score);
+    let best = best.fold(f64::NEG_INFINITY, f64::max);
+    let above = scores.iter().filter(|score| **score > best).count();
+    let level = scores.iter().filter(|score| **score == best).count();
+    let room = CANDIDATES.saturating_sub(above) as f64;
+    1.0 - (room / level.max(1) as f64).min(1.0)
+}
+
 /// Score and scan points of the terms that a rule fixes rather than the fit: what ends the game
 /// is too rare in libraries of unfinished games to learn from. Checkmate counts as the most a
 /// choice can lose; stalemate loses the material balance, which the exchanges do not see.
@@ -53,47 +231,9 @@ fn fixed(term: usize) -> Option<(i32, i32)> {
     }
 }
 
-fn to_choice(features: &Features, targets: Vec<f64>) -> Choice {
-    let row = |values: &Values| values.iter().map(|&x| f64::from(x)).collect();
-    Choice { features: features.moves.iter().map(row).collect(), targets }
-}
-
-/// Fits logit weights for the score: all terms, soft targets.
-pub fn fit_score(positions: &[(&LabelledPosition, &Features)]) -> Vec<f64> {
-    let columns: Vec<usize> = (0..TERM_COUNT).filter(|&t| fixed(t).is_none()).collect();
-    fit_columns(positions, &columns, soft_targets)
-}
-
-/// Fits logit weights for the scan: glance-level terms, the deep-best move as target.
-pub fn fit_scan(positions: &[(&LabelledPosition, &Features)]) -> Vec<f64> {
-    let columns: Vec<usize> =
-        (0..TERM_COUNT).filter(|&t| TERMS[t].glance && fixed(t).is_none()).collect();
-    fit_columns(positions, &columns, hard_targets)
-}
-
-/// Fits `columns`, then again without those whose weight contradicts their sense, until none
-/// does.
-fn fit_columns(
-    positions: &[(&LabelledPosition, &Features)],
-    columns: &[usize],
-    targets: fn(&LabelledPosition) -> Vec<f64>,
-) -> Vec<f64> {
-    let choices: Vec<Choice> =
-        positions.iter().map(|(position, f)| to_choice(f, targets(position))).collect();
-    let choices: Vec<&Choice> = choices.iter().collect();
-    let mut columns = columns.to_vec();
-    loop {
-        let weights = logit::fit(&choices, TERM_COUNT, &columns, RIDGE);
-        let before = columns.len();
-        columns.retain(|&t| makes_sense(TERMS[t].sense, weights[t]));
-        if columns.len() == before {
-            return weights;
-        }
-    }
-}
-
-fn makes_sense(sense: Sense, weight: f64) -> bool {
-    match sense {
+/// Whether a weight has the sign that its term may have.
+fn makes_sense(term: usize, weight: f64) -> bool {
+    match TERMS[term].sense {
         Sense::Good => weight >= 0.0,
         Sense::Bad => weight <= 0.0,
         Sense::Either => true,

@@ -30,6 +30,14 @@ pub struct Split {
 /// # Errors
 /// [`UserError`] if fewer than [`FOLDS`] openings would remain.
 pub fn split(names: &[String], count: usize, seed: u64) -> Result<Split> {
+    if names.len() < FOLDS {
+        let what = match names.len() {
+            1 => "1 opening is too few".to_string(),
+            number => format!("{number} openings are too few"),
+        };
+        let mend = format!("give positions of at least {FOLDS}, for cross-validation by opening");
+        return Err(UserError::new(what, "the library", mend).into());
+    }
     if names.len() < count.saturating_add(FOLDS) {
         let what = format!("{} openings are too few to hold out {count}", names.len());
         let mend = format!("leave at least {FOLDS} openings to fit on");
@@ -71,6 +79,10 @@ mod tests {
     #[test]
     fn too_few_openings_are_refused() {
         assert!(split(&some_names(), 16, 1).is_err());
+        assert!(split(&some_names(), 15, 1).is_ok());
+        let said = |names: &[String]| split(names, 0, 1).unwrap_err().to_string();
+        assert!(said(&some_names()[..1]).starts_with("1 opening is too few, the library: "));
+        assert!(said(&some_names()[..4]).starts_with("4 openings are too few, the library: "));
     }
 
     #[test]

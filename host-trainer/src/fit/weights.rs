@@ -1,59 +1,20 @@
-//! From logit weights to integers, and the two files that hold them: `viveka.json` and the
-//! core's weight table.
+//! The two files that hold what was fitted: `viveka.json` and the core's weight table.
 use std::{fmt::Write as _, io::Write as _, path::Path};
 
 use anyhow::Result;
-use kibitzer_core::{
-    exchange::PAWN,
-    viveka::{MATERIAL, MAX_WEIGHT, TERM_COUNT, TERMS, Weights},
-};
+use kibitzer_core::viveka::{MAX_WEIGHT, TERM_COUNT, TERMS, Weights};
 use serde::{Deserialize, Serialize};
 
+use super::Fitted;
 use crate::{error::UserError, files::atomic_write};
-
-/// Scan points a logit: enough that rounding does not move a candidate.
-const SCAN_SCALE: f64 = 100.0;
-
-/// Points a logit: the scale on which a pawn of material is 100.
-///
-/// # Errors
-/// [`UserError`] if the fit gave material no weight, so that no scale follows.
-pub fn points_per_logit(logit_weights: &[f64]) -> Result<f64> {
-    let material = logit_weights[MATERIAL];
-    if material > 1e-3 {
-        return Ok(f64::from(PAWN) / material);
-    }
-    let mend = "fit on more positions, or check the scores' sign";
-    Err(UserError::new("the fit gives material no weight", "the library", mend).into())
-}
-
-/// Rounds logit weights to integers. The check's β, the entropy's τ and the critical threshold
-/// are fitted afterwards, on the rounded score.
-///
-/// # Errors
-/// See [`points_per_logit`].
-pub fn round(score: &[f64], scan: &[f64]) -> Result<Weights> {
-    let points = points_per_logit(score)?;
-    let rows = std::array::from_fn(|i| {
-        let name = TERMS[i].name;
-        if let Some((score, scan)) = super::fixed(i) {
-            return (name, score, scan);
-        }
-        (name, rounded(score[i] * points), rounded(scan[i] * SCAN_SCALE))
-    });
-    Ok(Weights { rows, check_percent: 0, temperature: PAWN, critical_entropy: 0 })
-}
-
-/// The nearest integer that a weight can be.
-fn rounded(points: f64) -> i32 {
-    (points.round() as i32).clamp(-MAX_WEIGHT, MAX_WEIGHT)
-}
 
 /// `viveka.json`: the weights, and what they were fitted on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WeightsFile {
     /// One row a term.
     pub terms: Vec<TermWeights>,
+    /// The baseline's terms: the exchange on one square, and five more.
+    pub v1: Vec<V1Weight>,
     /// β of the check, in percent.
     pub check_percent: i32,
     /// τ of the move distribution, in points.
@@ -81,7 +42,26 @@ pub struct TermWeights {
     pub scan: i32,
 }
 
+/// A term of the baseline in `viveka.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct V1Weight {
+    /// The term's name.
+    pub name: String,
+    /// Weight, in points.
+    pub score: i32,
+}
+
 impl WeightsFile {
+    /// The baseline's terms and weights, in points.
+    pub fn v1(&self) -> Vec<(&str, i32)> {
+        self.v1.iter().map(|row| (row.name.as_str(), row.score)).collect()
+    }
+
+    /// The baseline's rows.
+    pub fn v1_rows(v1: &[(&str, i32)]) -> Vec<V1Weight> {
+        v1.iter().map(|&(name, score)| V1Weight { name: name.to_string(), score }).collect()
+    }
+
     /// The rows of `weights`.
     pub fn rows(weights: &Weights) -> Vec<TermWeights> {
         let row = |&(name, score, scan): &(&str, i32, i32)| TermWeights {
@@ -107,6 +87,14 @@ impl WeightsFile {
         let stranger = self.terms.iter().zip(&TERMS).find(|(row, term)| row.name != term.name);
         if let Some((row, term)) = stranger {
             return Err(foreign(format!("term {} where {} belongs", row.name, term.name)));
+        }
+        let unknown = |row: &&V1Weight| !TERMS.iter().any(|term| term.name == row.name);
+        if let Some(row) = self.v1.iter().find(unknown) {
+            return Err(foreign(format!("unknown term {} in v1", row.name)));
+        }
+        let fits = |row: &V1Weight| (-MAX_WEIGHT..=MAX_WEIGHT).contains(&row.score);
+        if let Some(row) = self.v1.iter().find(|row| !fits(row)) {
+            return Err(foreign(format!("{} in v1 is out of range", row.name)));
         }
         let weights = Weights {
             rows: std::array::from_fn(|i| (TERMS[i].name, self.terms[i].score, self.terms[i].scan)),
@@ -150,12 +138,13 @@ pub fn load(path: &Path) -> Result<(WeightsFile, Weights)> {
 ///
 /// # Errors
 /// [`UserError`] if the file cannot be written.
-pub fn save_table(weights: &Weights, positions: usize, openings: usize, path: &Path) -> Result<()> {
-    let text = table(weights, positions, openings)?;
+pub fn save_table(fitted: &Fitted, positions: usize, openings: usize, path: &Path) -> Result<()> {
+    let text = table(fitted, positions, openings)?;
     atomic_write(path, |file| Ok(file.write_all(text.as_bytes())?))
 }
 
-fn table(weights: &Weights, positions: usize, openings: usize) -> Result<String> {
+fn table(fitted: &Fitted, positions: usize, openings: usize) -> Result<String> {
+    let Fitted { weights, v1, .. } = fitted;
     let mut text = String::new();
     writeln!(text, "//! Viveka's weights. Written by `kibitzer fit --table`; do not edit.")?;
     writeln!(text, "use super::choice::Weights;\n")?;
@@ -166,6 +155,12 @@ fn table(weights: &Weights, positions: usize, openings: usize) -> Result<String>
     }
     writeln!(text, "    ],\n    check_percent: {},", weights.check_percent)?;
     writeln!(text, "    temperature: {},", weights.temperature)?;
-    writeln!(text, "    critical_entropy: {},\n}};", weights.critical_entropy)?;
+    writeln!(text, "    critical_entropy: {},\n}};\n", weights.critical_entropy)?;
+    writeln!(text, "/// The baseline v1: its terms and their weights in points.")?;
+    writeln!(text, "pub static V1: [(&str, i32); {}] = [", v1.len())?;
+    for (name, score) in v1 {
+        writeln!(text, "    ({name:?}, {score}),")?;
+    }
+    writeln!(text, "];")?;
     Ok(text)
 }

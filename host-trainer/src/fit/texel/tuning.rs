@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::quiet::Quiet;
 use crate::{
-    fit::logit::solve,
+    fit::matrix::Matrix,
     library::{chance_slope, chances},
 };
 
@@ -172,7 +172,7 @@ fn step(normal: &Normal, weights: &[f64], penalties: &[f64], damping: f64) -> Ve
         hessian[i][i] = (hessian[i][i] + penalties[i]) * (1.0 + damping);
         gradient[i] += penalties[i] * weights[i];
     }
-    let step = solve(hessian, gradient);
+    let step = Matrix::from(hessian).factor().solve(&gradient);
     weights.iter().zip(step).map(|(w, s)| w - s).collect()
 }
 

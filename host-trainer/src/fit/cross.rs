@@ -1,0 +1,65 @@
+//! Cross-validation of the whole fit: selection, weights, β and all else on four fifths of the
+//! openings, rated on the last.
+use anyhow::Result;
+use kibitzer_core::viveka::CANDIDATES;
+
+use super::{
+    Row, fit,
+    openings::{self, FOLDS},
+};
+use crate::judge::{self, Judged};
+
+/// Ways of choosing that are rated, in the order of [`CrossValidated::losses`].
+pub const CHOICES: [&str; 5] = ["random", "v1", "score", "score@8", "score@8+check"];
+
+/// What the cross-validation found; means over all positions.
+#[derive(Debug, Clone, Default)]
+pub struct CrossValidated {
+    /// Positions rated.
+    pub positions: usize,
+    /// Mean loss of each of [`CHOICES`], in centipawns.
+    pub losses: [f64; CHOICES.len()],
+    /// Share of positions with the best move among eight.
+    pub recall_best: f64,
+    /// Share of positions with one of the engine's top three among eight.
+    pub recall_top3: f64,
+}
+
+/// Rates the fit on `rows`, whose openings are `openings` (sorted); `done` is called after each
+/// fold.
+///
+/// # Errors
+/// As [`fit`].
+pub fn cross_validate(
+    rows: &[Row],
+    openings: &[String],
+    done: impl Fn(),
+) -> Result<CrossValidated> {
+    let mut all = CrossValidated { positions: rows.len(), ..CrossValidated::default() };
+    for fold in 0..FOLDS {
+        let in_fold = |row: &&Row| openings::fold(openings, &row.0.opening) == fold;
+        let (test, train): (Vec<Row>, Vec<Row>) = rows.iter().copied().partition(|r| in_fold(&r));
+        let names = openings::names(train.iter().map(|row| row.0));
+        let fitted = fit(&train, &names)?;
+        let judged = judge::examine(&test, &fitted.weights);
+        let share = judged.len() as f64 / rows.len().max(1) as f64;
+        let rated = [
+            judge::random_loss(&judged),
+            loss(&judged, |p| p.v1(&fitted.v1)),
+            loss(&judged, |p| p.score()),
+            loss(&judged, |p| p.score_at_8()),
+            loss(&judged, |p| p.checked(&fitted.weights)),
+        ];
+        for (sum, loss) in all.losses.iter_mut().zip(rated) {
+            *sum += share * loss;
+        }
+        all.recall_best += share * judge::recall_at(&judged, CANDIDATES, |p, i| p.loss(i) == 0);
+        all.recall_top3 += share * judge::recall_at(&judged, CANDIDATES, |p, i| p.moves[i].top);
+        done();
+    }
+    Ok(all)
+}
+
+fn loss(judged: &[Judged], choose: impl Fn(&Judged) -> Vec<usize>) -> f64 {
+    judge::choice(judged, choose).mean_loss
+}
