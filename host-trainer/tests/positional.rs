@@ -1,10 +1,10 @@
 //! The positional fit on the fixture's lines.
 mod common;
 
-use std::path::Path;
+use std::{fs, path::Path};
 
-use common::fixture;
-use kibitzer_core::viveka::positional::FITTED;
+use common::{fixture, mistake, names, succeed};
+use kibitzer_core::viveka::positional::{FEATURES, FITTED};
 use kibitzer_trainer::{
     fit::{
         openings,
@@ -12,6 +12,7 @@ use kibitzer_trainer::{
     },
     library::{self, LabelledPosition},
 };
+use serde_json::{Value, json};
 
 /// Every `step`-th position of the fixture.
 fn positions(step: usize) -> Vec<LabelledPosition> {
@@ -59,4 +60,55 @@ fn without_a_quiet_position_there_is_no_fit() {
         line.score = library::MATE;
     }
     assert!(texel::fit(&positions, &split).is_none());
+}
+
+/// A folder with `lib.jsonl`: some of the fixture's lines, each changed by `change`.
+fn folder_with(change: impl Fn(&mut Value)) -> tempfile::TempDir {
+    let bytes = fs::read(fixture("library.jsonl.zst")).unwrap();
+    let text = String::from_utf8(zstd::decode_all(&bytes[..]).unwrap()).unwrap();
+    let changed = text.lines().step_by(40).map(|line| {
+        let mut value = serde_json::from_str(line).unwrap();
+        change(&mut value);
+        value.to_string()
+    });
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("lib.jsonl"), changed.collect::<Vec<_>>().join("\n")).unwrap();
+    folder
+}
+
+const FIT: [&str; 5] = ["-q", "fit", "lib.jsonl", "--positional-table", "table.rs"];
+
+#[test]
+fn the_command_writes_the_positional_weights() {
+    let folder = folder_with(|_| ());
+    let said = succeed(folder.path(), &FIT);
+    assert!(said.contains("variance of winning chances explained"), "{said}");
+    let text = fs::read_to_string(folder.path().join("viveka.json")).unwrap();
+    let file: Value = serde_json::from_str(&text).unwrap();
+    let table = fs::read_to_string(folder.path().join("table.rs")).unwrap();
+    let rows = file["positional"]["features"].as_array().unwrap();
+    assert_eq!(rows.len(), FEATURES.len());
+    for (row, feature) in rows.iter().zip(&FEATURES) {
+        assert_eq!(row["name"], feature.name);
+        let line = format!("({}, {}, {}),", row["name"], row["middlegame"], row["endgame"]);
+        assert!(table.contains(&line), "{line}");
+    }
+    let explained = &file["positional"]["cross_validated"][0];
+    assert_eq!(explained["part"], "all");
+    assert_eq!(explained["positions"], file["positional"]["positions"]);
+}
+
+#[test]
+fn lines_that_all_end_in_mate_are_too_few() {
+    let folder = folder_with(|line| {
+        for (n, top) in (3..).zip(line["top"].as_array_mut().unwrap()) {
+            top[1] = json!(format!("m{n}"));
+        }
+    });
+    assert_eq!(
+        mistake(folder.path(), &FIT),
+        "the lines hold too few quiet positions for positional weights, lib.jsonl: \
+         give a library with lines in top, or leave --positional-table out"
+    );
+    assert_eq!(names(folder.path()), ["lib.jsonl"], "nothing is left behind");
 }

@@ -5,6 +5,7 @@ use anyhow::Result;
 use kibitzer_core::viveka::{CANDIDATES, TERMS};
 
 use crate::{
+    error::UserError,
     files,
     fit::{
         self, Fitted, Row,
@@ -12,15 +13,17 @@ use crate::{
         cross::{self, CHOICES, CrossValidated},
         openings::{self, FOLDS, Split},
         select::Path,
+        texel::{self, Positional, table::PositionalRecord},
         weights::{self, WeightsFile},
     },
-    library, progress,
+    library::{self, LabelledPosition},
+    progress,
 };
 
 /// Fit Viveka's integer weights to a labelled library.
 ///
 /// Prints which terms were selected, how the whole fit did in five-fold cross-validation by
-/// opening, and the weights.
+/// opening, and the weights; then the same of the positional features' weights.
 #[derive(Debug, clap::Args)]
 pub struct Fit {
     /// Labelled positions, .jsonl or .jsonl.zst.
@@ -32,6 +35,9 @@ pub struct Fit {
     /// Also write the core's weight table (Rust source) here.
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
+    /// Also write the core's table of positional weights (Rust source) here.
+    #[arg(long, value_name = "FILE")]
+    positional_table: Option<PathBuf>,
     /// Openings kept out of the fit, for `judge --held-out`.
     #[arg(long, value_name = "N", default_value_t = 0)]
     hold_out: usize,
@@ -49,12 +55,13 @@ impl Fit {
     /// [`crate::error::UserError`] for a broken library or an unwritable output.
     pub fn run(self) -> Result<()> {
         files::require_writable(&self.output)?;
-        if let Some(table) = &self.table {
+        for table in [&self.table, &self.positional_table].into_iter().flatten() {
             files::require_writable(table)?;
         }
         let positions = library::read(&self.library)?;
         let names = openings::names(positions.iter());
         let split = openings::split(&names, self.hold_out, self.seed)?;
+        let positional = self.fit_positional(&positions, &split)?;
         let features = self.cache.features(&positions)?;
         let rows: Vec<Row> = positions
             .iter()
@@ -69,17 +76,45 @@ impl Fit {
         bar.finish_and_clear();
         let openings = split.fitted.len();
         // Saved first: a reader of standard output that goes away must not cost the fit.
-        self.save(&fitted, rows.len(), split)?;
+        self.save(&fitted, positional.as_ref(), rows.len(), split)?;
         let mut out = io::stdout().lock();
         print_path(&mut out, "score", "loss, cp", &fitted.score)?;
         print_path(&mut out, "scan", "missed", &fitted.scan)?;
         print_cross_validated(&mut out, &cross_validated, openings)?;
-        Ok(print_weights(&mut out, &fitted)?)
+        print_weights(&mut out, &fitted)?;
+        if let Some(positional) = &positional {
+            texel::report::print(&mut out, positional)?;
+        }
+        Ok(())
     }
 
-    fn save(&self, fitted: &Fitted, positions: usize, split: Split) -> Result<()> {
+    /// Fits the positional weights, where the lines allow it.
+    fn fit_positional(
+        &self,
+        positions: &[LabelledPosition],
+        split: &Split,
+    ) -> Result<Option<Positional>> {
+        let fitted = texel::fit(positions, split);
+        if fitted.is_none() && self.positional_table.is_some() {
+            let what = "the lines hold too few quiet positions for positional weights";
+            let mend = "give a library with lines in top, or leave --positional-table out";
+            return Err(UserError::new(what, self.library.display(), mend).into());
+        }
+        Ok(fitted)
+    }
+
+    fn save(
+        &self,
+        fitted: &Fitted,
+        positional: Option<&Positional>,
+        positions: usize,
+        split: Split,
+    ) -> Result<()> {
         if let Some(path) = &self.table {
             weights::save_table(fitted, positions, split.fitted.len(), path)?;
+        }
+        if let (Some(path), Some(positional)) = (&self.positional_table, positional) {
+            texel::table::save(positional, split.fitted.len(), path)?;
         }
         let weights = &fitted.weights;
         let file = WeightsFile {
@@ -92,6 +127,7 @@ impl Fit {
             seed: self.seed,
             fitted: split.fitted,
             held_out: split.held_out,
+            positional: positional.map(PositionalRecord::from),
         };
         file.save(&self.output)
     }

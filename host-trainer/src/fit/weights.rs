@@ -5,7 +5,7 @@ use anyhow::Result;
 use kibitzer_core::viveka::{MAX_WEIGHT, TERM_COUNT, TERMS, Weights};
 use serde::{Deserialize, Serialize};
 
-use super::Fitted;
+use super::{Fitted, texel::table::PositionalRecord};
 use crate::{error::UserError, files::atomic_write};
 
 /// `viveka.json`: the weights, and what they were fitted on.
@@ -29,6 +29,10 @@ pub struct WeightsFile {
     pub fitted: Vec<String>,
     /// Openings held out.
     pub held_out: Vec<String>,
+    /// The positional features' weights; absent where the library's lines hold too few quiet
+    /// positions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub positional: Option<PositionalRecord>,
 }
 
 /// A term's row in `viveka.json`.
