@@ -129,6 +129,11 @@ impl Placement {
         attacked
     }
 
+    /// Whether a piece stands between two squares on a line; not if they are on none.
+    pub fn is_obstructed(&self, a: Square, b: Square) -> bool {
+        (attacks::between(a, b) & self.occupied()).any()
+    }
+
     /// Whether a piece stands between two occupied squares on a line.
     #[inline]
     fn is_blocked(&self, a: Square, b: Square) -> bool {

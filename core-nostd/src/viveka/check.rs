@@ -1,5 +1,5 @@
 //! The safety check: what the opponent's forcing replies cost a candidate.
-use shakmaty::{Chess, Move, Position as _};
+use shakmaty::{Chess, Move, Position as _, Square};
 
 use super::choice::order;
 use crate::{
@@ -24,8 +24,13 @@ pub struct Drop {
 /// `kept` is the mover's balance there by exchanges alone, in points. The mover may answer with
 /// any move, followed by exchanges.
 pub fn drop(after: &Chess, kept: i32) -> Drop {
-    let scene = Scene::new(after);
-    let even = -balance(after);
+    let mut check = Check {
+        after,
+        scene: Scene::new(after),
+        even: -balance(after),
+        floor: kept - MAX_DROP,
+        steady: [None; STEADY],
+    };
     let mut worst = Drop::default();
     // In an order of their own, so that of equal replies the same one is told everywhere.
     let mut replies = after.legal_moves();
@@ -34,19 +39,52 @@ pub fn drop(after: &Chess, kept: i32) -> Drop {
         if worst.points == MAX_DROP {
             break;
         }
-        let next = scene.after(reply);
-        if !is_forcing(reply, &next) {
-            continue;
-        }
-        let mut position = after.clone();
-        position.play_unchecked(reply);
-        let answers =
-            Answers { position: &position, scene: &next, even: even - immediate_gain(reply) };
-        if let Some(value) = answers.below(kept - worst.points, kept - MAX_DROP) {
+        if let Some(value) = check.value_below(reply, kept - worst.points) {
             worst = Drop { points: kept - value, reply: Some(reply) };
         }
     }
     worst
+}
+
+/// Answers that are remembered.
+const STEADY: usize = 3;
+
+/// A candidate under examination.
+struct Check<'a> {
+    after: &'a Chess,
+    scene: Scene,
+    /// The mover's balance in it.
+    even: i32,
+    /// The balance below which nothing matters any more.
+    floor: i32,
+    /// Answers that held against earlier replies: they hold against most others, too.
+    steady: [Option<Move>; STEADY],
+}
+
+impl Check<'_> {
+    /// The balance that `reply` leaves us, if it is forcing and leaves less than `bound`; at least
+    /// the floor.
+    fn value_below(&mut self, reply: Move, bound: i32) -> Option<i32> {
+        let next = self.scene.after(reply);
+        let even = self.even - immediate_gain(reply);
+        // A reply that can be answered costs nothing, forcing or not, and this is cheaper to ask.
+        let holds = |mv: Move| next.after_if_legal(mv).is_some_and(|s| keeps(&s, even, mv, bound));
+        if self.steady.into_iter().flatten().any(holds) || !is_forcing(reply, &next) {
+            return None;
+        }
+        let mut position = self.after.clone();
+        position.play_unchecked(reply);
+        let answers = Answers { position: &position, scene: &next, even, to: reply.to() };
+        match answers.value_below(bound, self.floor) {
+            Outcome::Holds(mv) => {
+                self.steady.rotate_right(1);
+                self.steady[0] = Some(mv);
+                None
+            }
+            Outcome::Even => None,
+            Outcome::Costs(value) => Some(value),
+        }
+    }
 }
 
 /// Captures, promotions, checks, and threats: moves after which the opponent could win material
@@ -55,27 +93,50 @@ fn is_forcing(reply: Move, next: &Scene) -> bool {
     reply.is_capture() || reply.is_promotion() || next.is_check() || gains(&next.passed(), PAWN)
 }
 
-/// The mover's answers to a reply.
+/// Whether our balance after `mv`, which led from `even` to `scene`, is at least `points` once the
+/// opponent's exchanges are played out.
+fn keeps(scene: &Scene, even: i32, mv: Move, points: i32) -> bool {
+    let spare = even + immediate_gain(mv) - points;
+    spare >= 0 && !gains(scene, spare + PAWN)
+}
+
+/// Our answers to a reply.
 struct Answers<'a> {
     position: &'a Chess,
     scene: &'a Scene,
-    /// The mover's balance before answering.
+    /// Our balance before answering.
     even: i32,
+    /// Where the reply arrived.
+    to: Square,
+}
+
+/// What a reply comes to.
+enum Outcome {
+    /// An answer holds the bound.
+    Holds(Move),
+    /// The game is drawn, which holds it.
+    Even,
+    /// The best answer keeps this balance.
+    Costs(i32),
 }
 
 impl Answers<'_> {
-    /// The best balance that an answer and the exchanges after it keep, and `floor` if it is
-    /// less; `None` if it is `bound` or more.
+    /// The best balance that an answer and the exchanges after it keep, unless it reaches `bound`;
+    /// at least `floor`.
     #[inline(never)] // the list of answers must not stay on the caller's stack
-    fn below(&self, bound: i32, floor: i32) -> Option<i32> {
+    fn value_below(&self, bound: i32, floor: i32) -> Outcome {
         let answers = self.position.legal_moves();
         if answers.is_empty() {
             // Stalemate: the game is drawn, which is as good as an even balance.
             let value = if self.position.is_check() { floor } else { 0 };
-            return (value < bound).then_some(value.max(floor));
+            return if value < bound { Outcome::Costs(value.max(floor)) } else { Outcome::Even };
         }
-        if answers.iter().any(|&mv| self.keeps(mv, bound)) {
-            return None;
+        // To take the piece that has moved is the likeliest answer.
+        for likely in [true, false] {
+            let mut some = answers.iter().filter(|mv| (mv.to() == self.to) == likely);
+            if let Some(&mv) = some.find(|&&mv| self.keeps(mv, bound)) {
+                return Outcome::Holds(mv);
+            }
         }
         let better = |best: i32, &mv: &Move| {
             if self.keeps(mv, best + PAWN) {
@@ -84,13 +145,12 @@ impl Answers<'_> {
                 best
             }
         };
-        Some(answers.iter().fold(floor, better))
+        Outcome::Costs(answers.iter().fold(floor, better))
     }
 
     /// Whether the answer and the exchanges after it keep a balance of at least `points`.
     fn keeps(&self, mv: Move, points: i32) -> bool {
-        let spare = self.even + immediate_gain(mv) - points;
-        spare >= 0 && !gains(&self.scene.after(mv), spare + PAWN)
+        keeps(&self.scene.after(mv), self.even, mv, points)
     }
 
     /// What the answer keeps, known to lie between `least` and `most`.
