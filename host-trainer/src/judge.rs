@@ -7,10 +7,15 @@ use kibitzer_core::viveka::{
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::{fit::features::Features, library::LabelledPosition};
+use crate::{
+    fit::{features::Features, logit::softmax},
+    library::LabelledPosition,
+};
 
 /// A choice that drops this many winning-chance points is a blunder.
 const BLUNDER: f64 = 15.0;
+/// Temperature of the engine's move distribution, in winning-chance points.
+const ENGINE_TEMPERATURE: f64 = 3.0;
 /// List lengths for which the scan's recall is told.
 const RECALL_AT: [usize; 4] = [4, 6, 8, 12];
 
@@ -261,8 +266,11 @@ pub fn entropy_spearman(positions: &[Judged], weights: &Weights) -> f64 {
     spearman(&ours, &engine)
 }
 
+/// Entropy of the engine's move distribution, `exp((W(m) − max W) / 3)` in winning-chance points,
+/// normalised; in nats.
 fn engine_entropy(position: &LabelledPosition) -> f64 {
-    let p = crate::fit::soft_targets(position);
+    let chances = (0..position.moves.len()).map(|i| -position.chance_loss(i) / ENGINE_TEMPERATURE);
+    let p = softmax(&chances.collect::<Vec<f64>>());
     -p.iter().filter(|&&p| p > 0.0).map(|p| p * p.ln()).sum::<f64>()
 }
 

@@ -33,15 +33,15 @@ use crate::{error::UserError, judge, library::LabelledPosition};
 use curvature::curvature;
 use features::Features;
 use rounding::Rounding;
-use sample::{Sample, Targets};
+use sample::Sample;
 use select::{Aim, Path, select};
 
 /// A position with its features.
 pub type Row<'a> = (&'a LabelledPosition, &'a Features);
 
-/// Soft targets: `exp((W(m) − max W) / 3)` in winning-chance points, normalised.
-const TARGET_TEMPERATURE: f64 = 3.0;
-/// By how much the logits are sharpened where the choice between them is rated: about 5 points.
+/// Soft targets: `exp(−loss / 60 cp)`, normalised.
+const TARGET_TEMPERATURE: f64 = 60.0;
+/// By how much the logits are sharpened where the choice between them is rated: to some points.
 const SHARPENED: f64 = 8.0;
 /// The most terms that a score or a scan may have.
 const MOST_TERMS: usize = 60;
@@ -69,10 +69,9 @@ pub struct Fitted {
 /// # Errors
 /// [`UserError`] if material gets no weight.
 pub fn fit(rows: &[Row], openings: &[String]) -> Result<Fitted> {
-    let soft = samples(rows, openings, soft_targets);
-    let (score_path, score) = fit_score(&soft)?;
-    let hard = samples(rows, openings, hard_targets);
-    let (scan_path, scan) = fit_scan(&hard, &soft, score.points_per_logit);
+    let samples = samples(rows, openings);
+    let (score_path, score) = fit_score(&samples)?;
+    let (scan_path, scan) = fit_scan(&samples, score.points_per_logit);
     let mut rows_of_table = std::array::from_fn(|i| (TERMS[i].name, 0, 0));
     for (i, row) in rows_of_table.iter_mut().enumerate() {
         let of = |terms: &[(usize, i32)]| terms.iter().find(|t| t.0 == i).map_or(0, |t| t.1);
@@ -84,7 +83,7 @@ pub fn fit(rows: &[Row], openings: &[String]) -> Result<Fitted> {
     weights.check_percent = check::fit_beta(&weights, &judged);
     weights.temperature = check::fit_temperature(&weights, &judged);
     weights.critical_entropy = check::fit_critical(&weights, &judged);
-    Ok(Fitted { weights, v1: fit_v1(&soft)?, score: score_path, scan: scan_path })
+    Ok(Fitted { weights, v1: fit_v1(&samples)?, score: score_path, scan: scan_path })
 }
 
 /// Terms with their integer weights, at 100 points a pawn.
@@ -93,40 +92,32 @@ struct Linear {
     points_per_logit: f64,
 }
 
-/// The score: all terms, soft targets.
-fn fit_score(soft: &[Sample]) -> Result<(Path, Linear)> {
+/// The score: all terms.
+fn fit_score(samples: &[Sample]) -> Result<(Path, Linear)> {
     let pool: Vec<usize> = (0..TERM_COUNT).filter(|&t| fixed(t).is_none()).collect();
     let aim = Aim { first: Some(MATERIAL), pool: &pool, most: MOST_TERMS, figure: mean_loss };
-    let path = select(soft, &aim);
-    let linear = in_pawns(soft, path.terms())?;
+    let path = select(samples, &aim);
+    let linear = in_pawns(samples, path.terms())?;
     Ok((path, linear))
 }
 
 /// The baseline: the exchange on one square, and five terms seen at a glance.
-fn fit_v1(soft: &[Sample]) -> Result<Vec<(&'static str, i32)>> {
+fn fit_v1(samples: &[Sample]) -> Result<Vec<(&'static str, i32)>> {
     let material = (0..TERM_COUNT).find(|&t| TERMS[t].name == V1_MATERIAL);
     let pool = glance_terms();
     let aim = Aim { first: material, pool: &pool, most: V1_TERMS, figure: mean_loss };
-    let terms = select(soft, &aim).steps.iter().map(|step| step.term).collect();
-    let linear = in_pawns(soft, terms)?.terms;
+    let terms = select(samples, &aim).steps.iter().map(|step| step.term).collect();
+    let linear = in_pawns(samples, terms)?.terms;
     Ok(linear.into_iter().map(|(term, points)| (TERMS[term].name, points)).collect())
 }
 
-/// The scan: terms seen at a glance, the deep-best move as target. Its points are then put on
-/// the score's scale, on which they stand in for the score of moves that are not examined: they
-/// explain the soft targets best there.
-fn fit_scan(hard: &[Sample], soft: &[Sample], points_per_logit: f64) -> (Path, Vec<(usize, i32)>) {
+/// The scan: terms seen at a glance, on the score's scale, on which they stand in for the score
+/// of moves that are not examined.
+fn fit_scan(samples: &[Sample], points_per_logit: f64) -> (Path, Vec<(usize, i32)>) {
     let pool = glance_terms();
-    let path = select(hard, &Aim { first: None, pool: &pool, most: MOST_TERMS, figure: missed });
-    let (columns, weights) = fit_columns(hard, path.terms());
-    let as_one_term = |sample: &Sample| {
-        let scores = sample.scores(&columns, &weights);
-        let column = scores.iter().map(|&x| x as f32).collect();
-        Sample::new(&[column], sample.targets.clone(), sample.losses.clone())
-    };
-    let one_term: Vec<Sample> = soft.iter().map(as_one_term).collect();
-    let factor = logit::fit(&one_term.iter().collect::<Vec<_>>(), &[0], &[0.0])[0];
-    let points = integers(hard, &columns, &weights, points_per_logit * factor, None);
+    let path = select(samples, &Aim { first: None, pool: &pool, most: MOST_TERMS, figure: missed });
+    let (columns, weights) = fit_columns(samples, path.terms());
+    let points = integers(samples, &columns, &weights, points_per_logit, None);
     (path, columns.into_iter().zip(points).collect())
 }
 
@@ -163,7 +154,7 @@ fn glance_terms() -> Vec<usize> {
 }
 
 /// The rows that the logit fits learn from: where a mate in one can be played, a rule decides.
-fn samples(rows: &[Row], openings: &[String], targets: Targets) -> Vec<Sample> {
+fn samples(rows: &[Row], openings: &[String]) -> Vec<Sample> {
     let mates: Vec<usize> = (0..TERM_COUNT).filter(|&t| TERMS[t].name == "mate").collect();
     let has_mate = |row: &&Row| row.1.moves.iter().any(|v| mates.iter().any(|&t| v[t] != 0));
     let rows: Vec<Row> = rows.iter().filter(|row| !has_mate(row)).copied().collect();
@@ -186,17 +177,9 @@ fn fit_columns(samples: &[Sample], mut columns: Vec<usize>) -> (Vec<usize>, Vec<
 }
 
 /// The soft targets of a position's moves.
-pub fn soft_targets(position: &LabelledPosition) -> Vec<f64> {
-    let chances = (0..position.moves.len()).map(|i| -position.chance_loss(i) / TARGET_TEMPERATURE);
-    logit::softmax(&chances.collect::<Vec<f64>>())
-}
-
-/// All the target on the best moves, shared where they tie.
-fn hard_targets(position: &LabelledPosition) -> Vec<f64> {
-    let best: Vec<f64> =
-        (0..position.moves.len()).map(|i| f64::from(u8::from(position.loss(i) == 0))).collect();
-    let total: f64 = best.iter().sum();
-    best.into_iter().map(|b| b / total).collect()
+fn targets(position: &LabelledPosition) -> Vec<f64> {
+    let losses = (0..position.moves.len()).map(|i| f64::from(position.loss(i)));
+    logit::softmax(&losses.map(|loss| -loss / TARGET_TEMPERATURE).collect::<Vec<f64>>())
 }
 
 /// What the choice by the score loses, in centipawns. The choice is drawn from the softmax,
