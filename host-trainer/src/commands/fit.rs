@@ -72,15 +72,15 @@ impl Fit {
         let bar = progress::bar(FOLDS as u64 + 1, "fits");
         let fitted = fit::fit(&rows, &split.fitted)?;
         bar.inc(1);
+        // Saved at once: neither an interrupted cross-validation nor a reader of standard output
+        // that goes away must cost the fit.
+        self.save(&fitted, positional.as_ref(), rows.len(), &split)?;
         let cross_validated = cross::cross_validate(&rows, &split.fitted, || bar.inc(1))?;
         bar.finish_and_clear();
-        let openings = split.fitted.len();
-        // Saved first: a reader of standard output that goes away must not cost the fit.
-        self.save(&fitted, positional.as_ref(), rows.len(), split)?;
         let mut out = io::stdout().lock();
         print_path(&mut out, "score", "loss, cp", &fitted.score)?;
         print_path(&mut out, "scan", "missed", &fitted.scan)?;
-        print_cross_validated(&mut out, &cross_validated, openings)?;
+        print_cross_validated(&mut out, &cross_validated, split.fitted.len())?;
         print_weights(&mut out, &fitted)?;
         if let Some(positional) = &positional {
             texel::report::print(&mut out, positional)?;
@@ -108,7 +108,7 @@ impl Fit {
         fitted: &Fitted,
         positional: Option<&Positional>,
         positions: usize,
-        split: Split,
+        split: &Split,
     ) -> Result<()> {
         if let Some(path) = &self.table {
             weights::save_table(fitted, positions, split.fitted.len(), path)?;
@@ -125,8 +125,8 @@ impl Fit {
             critical_entropy: weights.critical_entropy,
             positions,
             seed: self.seed,
-            fitted: split.fitted,
-            held_out: split.held_out,
+            fitted: split.fitted.clone(),
+            held_out: split.held_out.clone(),
             positional: positional.map(PositionalRecord::from),
         };
         file.save(&self.output)
