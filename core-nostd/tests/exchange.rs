@@ -1,4 +1,6 @@
 //! The exchange search against the plain definition, in Python and in shakmaty's moves.
+mod reached;
+
 use std::collections::BTreeMap;
 
 use kibitzer_core::{
@@ -7,17 +9,13 @@ use kibitzer_core::{
     shakmaty::{CastlingMode, Chess, Move, Position as _},
 };
 use proptest::prelude::*;
+use reached::{fixture, reached};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
 struct Row {
     fen: String,
     x_q: BTreeMap<String, i32>,
-}
-
-fn fixture(name: &str) -> String {
-    let path = format!("{}/../fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
-    std::fs::read_to_string(path).unwrap()
 }
 
 /// `x_q` of every legal move of 200 positions against the plain definition in Python.
@@ -54,21 +52,6 @@ fn plain(position: &Chess, mut alpha: i32, beta: i32) -> i32 {
         alpha = alpha.max(best);
     }
     best
-}
-
-/// A position some random moves after one of the fixtures.
-fn reached(start: usize, choices: &[u16]) -> Chess {
-    let fens = fixture("positions.fen");
-    let fens: Vec<&str> = fens.lines().collect();
-    let mut position = parse_fen(fens[start % fens.len()]).unwrap();
-    for &choice in choices {
-        let moves = position.legal_moves();
-        if moves.is_empty() {
-            break;
-        }
-        position.play_unchecked(moves[usize::from(choice) % moves.len()]);
-    }
-    position
 }
 
 proptest! {

@@ -1,0 +1,68 @@
+//! The safety check against its plain definition: every reply is asked whether it is forcing, and
+//! every answer what it keeps.
+mod reached;
+
+use kibitzer_core::{
+    exchange::{balance, exchanges, reaches},
+    shakmaty::{Chess, Move, Position as _},
+    viveka::{Drop, MAX_DROP, drop_of},
+};
+use proptest::prelude::*;
+use reached::reached;
+
+fn after(position: &Chess, mv: Move) -> Chess {
+    let mut next = position.clone();
+    next.play_unchecked(mv);
+    next
+}
+
+/// Captures, promotions, checks, and threats to win material if the other side passes.
+fn is_forcing(before: &Chess, reply: Move) -> bool {
+    let next = after(before, reply);
+    reply.is_capture() || reply.is_promotion() || next.is_check() || {
+        let passed = next.swap_turn().expect("nobody is in check");
+        reaches(&passed, balance(before) + 1)
+    }
+}
+
+/// The best balance that an answer and the exchanges after it keep.
+fn best_answer(position: &Chess) -> i32 {
+    let best = position.legal_moves().iter().map(|&mv| -exchanges(&after(position, mv))).max();
+    best.unwrap_or(if position.is_check() { -1_000_000 } else { 0 })
+}
+
+/// The worst of the forcing replies to `mv`; of equal ones the first by its squares.
+fn plain(position: &Chess, mv: Move) -> Drop {
+    let next = after(position, mv);
+    let kept = -exchanges(&next);
+    let mut worst = Drop::default();
+    let mut replies = next.legal_moves();
+    replies.sort_by_key(|mv| (mv.from(), mv.to(), mv.promotion()));
+    for reply in replies {
+        if is_forcing(&next, reply) {
+            let points = (kept - best_answer(&after(&next, reply))).min(MAX_DROP);
+            if points > worst.points {
+                worst = Drop { points, reply: Some(reply) };
+            }
+        }
+    }
+    worst
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn the_check_equals_its_definition(
+        start in any::<usize>(),
+        choices in prop::collection::vec(any::<u16>(), 0..12),
+        pick in any::<usize>(),
+    ) {
+        let position = reached(start, &choices);
+        let moves = position.legal_moves();
+        if !moves.is_empty() {
+            let mv = moves[pick % moves.len()];
+            prop_assert_eq!(drop_of(&position, mv), plain(&position, mv), "{:?} {:?}", position, mv);
+        }
+    }
+}
