@@ -53,6 +53,7 @@ fn play_best(position: &mut Chess, value: i32) -> Option<Move> {
 }
 
 /// The legal captures, in the order of trial.
+#[inline(never)] // all moves must not stay on the caller's stack
 fn captures(position: &Chess) -> Vec<Move, MAX_CAPTURES> {
     let mut list = Vec::new();
     for mv in position.capture_moves() {

@@ -83,10 +83,15 @@ pub(crate) fn gained(scene: &Scene, least: i32, most: i32) -> i32 {
     held
 }
 
+/// What the side to move gains by captures, in points.
+pub(crate) fn gain(scene: &Scene) -> i32 {
+    gained(scene, 0, search::MOST)
+}
+
 /// Best balance, in points, that the side to move reaches by captures on any square, either
 /// side stopping when it likes.
 pub fn exchanges(position: &Chess) -> i32 {
-    balance(position) + gained(&Scene::new(position), 0, search::MOST)
+    balance(position) + gain(&Scene::new(position))
 }
 
 /// Whether the side to move reaches a balance of at least `points` by exchanges. Cheaper than

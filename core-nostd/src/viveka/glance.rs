@@ -1,7 +1,7 @@
 //! One move under examination: the position before and after it, and the facts terms read.
 use core::cell::OnceCell;
 
-use shakmaty::{Chess, Color, Move, MoveList, Position, Role, Square, uci::UciMove};
+use shakmaty::{Chess, Color, Move, Position, Role, Square, uci::UciMove};
 
 use super::{
     facts::{FULL_PHASE, Facts, phase},
@@ -103,12 +103,17 @@ impl<'a> Before<'a> {
 pub struct Replies {
     /// Legal replies.
     pub legal: i32,
-    /// Replies that lose no material by exchanges.
-    pub safe: i32,
-    /// Safe replies that give check.
-    pub safe_checks: i32,
     /// Replies that give mate.
     pub mates: i32,
+}
+
+/// What the opponent can do without losing material by exchanges.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SafeReplies {
+    /// Safe replies.
+    pub all: i32,
+    /// Safe replies that give check.
+    pub checks: i32,
 }
 
 /// A move with the position it leads to: all that terms read.
@@ -131,6 +136,7 @@ pub struct Glance<'a> {
     x_q: OnceCell<i32>,
     mate_threat: OnceCell<bool>,
     replies: OnceCell<Replies>,
+    safe_replies: OnceCell<SafeReplies>,
     settled: OnceCell<Survey>,
 }
 
@@ -149,6 +155,7 @@ impl<'a> Glance<'a> {
             x_q: OnceCell::new(),
             mate_threat: OnceCell::new(),
             replies: OnceCell::new(),
+            safe_replies: OnceCell::new(),
             settled: OnceCell::new(),
             after,
         }
@@ -176,6 +183,11 @@ impl<'a> Glance<'a> {
     /// The opponent's replies, counted when first asked for.
     pub fn replies(&self) -> &Replies {
         self.replies.get_or_init(|| replies(&self.after))
+    }
+
+    /// The opponent's safe replies, counted when first asked for: twenty times as dear.
+    pub fn safe_replies(&self) -> &SafeReplies {
+        self.safe_replies.get_or_init(|| safe_replies(&self.after))
     }
 
     /// Whether the opponent has a legal reply.
@@ -218,8 +230,9 @@ fn mates(position: &Chess, mv: Move) -> bool {
     !has_move(&next)
 }
 
+/// Whether the side to move has a legal move.
 #[inline(never)] // the list of moves must not stay on the caller's stack
-fn has_move(position: &Chess) -> bool {
+pub fn has_move(position: &Chess) -> bool {
     !position.legal_moves().is_empty()
 }
 
@@ -227,16 +240,23 @@ fn has_move(position: &Chess) -> bool {
 #[inline(never)] // the list of moves must not stay on the caller's stack
 fn replies(after: &Chess) -> Replies {
     let scene = Scene::new(after);
-    let moves: MoveList = after.legal_moves();
-    let mut count = Replies { legal: moves.len() as i32, ..Replies::default() };
-    for &mv in &moves {
+    let moves = after.legal_moves();
+    let mate = |&&mv: &&Move| scene.after(mv).is_check() && mates(after, mv);
+    Replies { legal: moves.len() as i32, mates: moves.iter().filter(mate).count() as i32 }
+}
+
+/// Counts the replies after which the other side cannot push the mover's balance below what it is
+/// now.
+#[inline(never)] // the list of moves must not stay on the caller's stack
+fn safe_replies(after: &Chess) -> SafeReplies {
+    let scene = Scene::new(after);
+    let mut count = SafeReplies::default();
+    for &mv in &after.legal_moves() {
         let next = scene.after(mv);
-        // Safe: the other side cannot push our balance below what it is now.
-        let safe = !gains(&next, PAWN + immediate_gain(mv));
-        let check = next.is_check();
-        count.safe += i32::from(safe);
-        count.safe_checks += i32::from(safe && check);
-        count.mates += i32::from(check && mates(after, mv));
+        if !gains(&next, PAWN + immediate_gain(mv)) {
+            count.all += 1;
+            count.checks += i32::from(next.is_check());
+        }
     }
     count
 }

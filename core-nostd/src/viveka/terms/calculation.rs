@@ -1,10 +1,11 @@
 //! What comes by force: our threats whatever they reply, and theirs.
-use shakmaty::{Chess, Position as _};
+use shakmaty::{Chess, Move, Position as _};
 
 use super::Term;
 use crate::{
-    exchange::{PAWN, exchanges, reaches},
-    viveka::glance::{Glance, has_mate, pass, pawns},
+    exchange::{PAWN, gain, gains, immediate_gain},
+    scene::Scene,
+    viveka::glance::{Glance, has_mate, has_move, pawns},
 };
 
 /// The most that counts, in points: a mate.
@@ -40,48 +41,56 @@ pub(super) const ROWS: &[Term] = &[
     ),
 ];
 
-/// Our balance after the move by exchanges alone, in points.
-fn kept(g: &Glance) -> i32 {
-    g.before.balance + g.x_q()
+/// Our balance after the move, in points.
+fn even(g: &Glance) -> i32 {
+    g.before.balance + immediate_gain(g.mv)
 }
 
 fn threatens(g: &Glance) -> i32 {
-    let Some(passed) = pass(&g.after) else { return 0 };
-    pawns((exchanges(&passed) - g.before.reach()).clamp(-MOST, MOST))
+    if g.gives_check() {
+        return 0;
+    }
+    let reached = even(g) + gain(&Scene::new(&g.after).passed());
+    pawns((reached - g.before.reach()).clamp(-MOST, MOST))
 }
 
 fn wins_by_force(g: &Glance) -> i32 {
-    let kept = kept(g);
+    let scene = Scene::new(&g.after);
+    let kept = g.before.balance + g.x_q();
     let mut least = MOST;
-    for reply in g.after.legal_moves() {
-        let mut next = g.after.clone();
-        next.play_unchecked(reply);
-        if g.gives_check() && has_mate(&next) {
+    for &reply in &g.after.legal_moves() {
+        if g.gives_check() && has_mate(&after(&g.after, reply)) {
             continue;
         }
-        if next.is_game_over() || !reaches(&next, kept + 1) {
+        let next = scene.after(reply);
+        let even = even(g) - immediate_gain(reply);
+        if !gains(&next, kept + PAWN - even) || after(&g.after, reply).is_game_over() {
             return 0;
         }
-        least = least.min(exchanges(&next) - kept);
+        least = least.min(even + gain(&next) - kept);
     }
     // Without a reply the game is over: other terms speak of that.
-    if g.after.is_game_over() { 0 } else { pawns(least) }
+    if g.has_reply() { pawns(least) } else { 0 }
+}
+
+#[inline(never)] // the position must not stay on the caller's stack
+fn after(position: &Chess, mv: Move) -> Chess {
+    let mut next = position.clone();
+    next.play_unchecked(mv);
+    next
 }
 
 fn allows_mating_check(g: &Glance) -> i32 {
-    let mates = |after: &Chess| !after.legal_moves().is_empty() && every_answer_allows_mate(after);
-    let checks = g.after.legal_moves().into_iter().filter_map(|reply| {
-        let mut next = g.after.clone();
-        next.play_unchecked(reply);
-        next.is_check().then_some(next)
-    });
-    i32::from(checks.into_iter().any(|next| mates(&next)))
+    let scene = Scene::new(&g.after);
+    let checks = |&&reply: &&Move| scene.after(reply).is_check();
+    let mates = |&reply: &Move| {
+        let next = after(&g.after, reply);
+        has_move(&next) && every_answer_allows_mate(&next)
+    };
+    i32::from(g.after.legal_moves().iter().filter(checks).any(mates))
 }
 
+#[inline(never)] // nor the list of answers
 fn every_answer_allows_mate(position: &Chess) -> bool {
-    position.legal_moves().into_iter().all(|answer| {
-        let mut next = position.clone();
-        next.play_unchecked(answer);
-        has_mate(&next)
-    })
+    position.legal_moves().iter().all(|&answer| has_mate(&after(position, answer)))
 }

@@ -254,11 +254,11 @@ fn allows_mate(g: &Glance) -> i32 {
 }
 
 fn allows_checks(g: &Glance) -> i32 {
-    g.replies().safe_checks
+    g.safe_replies().checks
 }
 
 fn safe_replies(g: &Glance) -> i32 {
-    g.replies().safe
+    g.safe_replies().all
 }
 
 fn replies(g: &Glance) -> i32 {
@@ -266,5 +266,5 @@ fn replies(g: &Glance) -> i32 {
 }
 
 fn few_replies(g: &Glance) -> i32 {
-    i32::from(g.replies().safe <= 2)
+    i32::from(g.safe_replies().all <= 2)
 }
