@@ -67,7 +67,7 @@ impl Placement {
         self.colors[0] | self.colors[1]
     }
 
-    /// Pieces of `color` that attack `square`.
+    /// Pieces of `color` that attack `square`, on which a piece stands.
     pub fn attackers(&self, square: Square, color: Color) -> Bitboard {
         let (mut attackers, far) = self.candidates(square, color);
         for from in squares(far) {
@@ -78,7 +78,7 @@ impl Placement {
         attackers
     }
 
-    /// Whether a piece of `color` attacks `square`.
+    /// Whether a piece of `color` attacks `square`, on which a piece stands.
     pub fn is_attacked(&self, square: Square, color: Color) -> bool {
         let (near, far) = self.candidates(square, color);
         near.any() || squares(far).any(|from| !self.is_blocked(square, from))
@@ -97,7 +97,7 @@ impl Placement {
         (near & self.color(color), far & self.color(color))
     }
 
-    /// Those of `targets` that pieces of `color` attack.
+    /// Those of `targets`, squares of pieces, that pieces of `color` attack.
     pub fn attacked(&self, color: Color, targets: Bitboard) -> Bitboard {
         if targets.is_empty() {
             return targets;
@@ -311,5 +311,60 @@ impl Capture {
             Role::Bishop => Some(Role::Knight),
             Role::Pawn | Role::Knight | Role::King => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::position::parse_fen;
+    use shakmaty::Position as _;
+
+    #[test]
+    fn attacks_on_pieces_are_those_of_the_rules() {
+        for fen in [
+            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+            "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
+            "q2k2q1/2nqn2b/1n1P1n1b/2rnr2Q/1NQ1QN1Q/3Q3B/2RQR2B/Q2K2Q1 w - - 0 1",
+            "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+        ] {
+            let position = parse_fen(fen).unwrap();
+            let (board, place) = (position.board(), Placement::new(position.board()));
+            for color in Color::ALL {
+                let mut attacked = Bitboard::EMPTY;
+                for square in board.occupied() {
+                    let attackers = board.attacks_to(square, color, board.occupied());
+                    assert_eq!(place.attackers(square, color), attackers, "{fen} {square}");
+                    assert_eq!(place.is_attacked(square, color), attackers.any(), "{fen} {square}");
+                    attacked.set(square, attackers.any());
+                }
+                assert_eq!(place.attacked(color, board.occupied()), attacked, "{fen}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_capture_is_undone() {
+        // The knight's capture uncovers the rook's line to the king.
+        let position = parse_fen("4r1k1/8/8/2p5/4N3/8/8/4K3 w - - 0 1").unwrap();
+        let mut place = Placement::new(position.board());
+        let before = place.clone();
+        let capture = Capture {
+            role: Role::Knight,
+            from: Square::E4,
+            to: Square::C5,
+            victim: Role::Pawn,
+            becomes: Role::Knight,
+        };
+        assert!(!place.capture(Color::White, capture), "the king is attacked");
+        assert_ne!(place, before);
+        place.take_back(Color::White, capture);
+        assert_eq!(place, before);
+    }
+
+    #[test]
+    fn squares_are_walked_in_order() {
+        let set = Bitboard::from_square(Square::H8) | Square::A1 | Square::H4 | Square::A5;
+        assert!(squares(set).eq(set));
     }
 }

@@ -12,8 +12,9 @@ use search::Search;
 /// A pawn, in points: the unit of every score.
 pub const PAWN: i32 = 100;
 /// Positions that one exchange search looks at before every side stops where it is. Positions
-/// from games need some hundreds at most; composed ones with a dozen queens would need millions,
-/// and a board must answer those too. Counted, not timed, so that every machine stops alike.
+/// from games need four in the median, 121 in one of a hundred searches, and some thousands at
+/// most; composed ones with a dozen queens would need millions, and a board must answer those
+/// too. Counted, not timed, so that every machine stops alike.
 const NODES: u32 = 10_000;
 
 /// Value of a piece in points: P 100, N 300, B 300, R 500, Q 900, and nothing for the king.
