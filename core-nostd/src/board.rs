@@ -1,8 +1,9 @@
 //! A chessboard's answer to one position, as lines of text: the same on the board and the host.
 //!
 //! For a FEN line: `position` with the FEN, a `candidate` line for each candidate (the choice
-//! first), a `choice` line, a `critical` line, and with a network a `net` line. For a line that
-//! is no legal position: an `error` line. Scores are in points, a pawn being 100.
+//! first), a `choice` line, a `why` line with the reasons in words (not without a legal move), a
+//! `critical` line, and with a network a `net` line. For a line that is no legal position: an
+//! `error` line. Scores are in points, a pawn being 100.
 use core::fmt::{self, Write};
 
 use shakmaty::{CastlingMode, Chess, Move};
@@ -10,12 +11,14 @@ use shakmaty::{CastlingMode, Chess, Move};
 use crate::{
     net::{Evaluation, Model},
     position::parse_fen,
-    viveka::{self, Analysis, Candidate, Weights},
+    viveka::{self, Analysis, Before, Candidate, Glance, Warning, Weights},
 };
 
 /// Bytes of the longest line that is read; a FEN has at most 92.
 pub const MAX_LINE: usize = 128;
 
+/// Terms that speak for or against the choice and are told in words.
+const REASONS: usize = 4;
 /// Moves of the network that are told.
 const NET_MOVES: usize = 3;
 
@@ -93,13 +96,34 @@ impl Board<'_> {
         }
     }
 
-    #[inline(never)] // what it finds must not stay on the caller's stack
     fn viveka(
         &self,
         position: &Chess,
         out: &mut impl Write,
         done: &mut dyn FnMut(Stage),
     ) -> fmt::Result {
+        let (best, critical, entropy) = self.candidates(position, out, done)?;
+        match best {
+            Some(best) => {
+                writeln!(out, "choice {}", uci(best.mv))?;
+                self.why(position, &best, out)?;
+            }
+            None => writeln!(out, "choice none")?,
+        }
+        let flag = if critical { "yes" } else { "no" };
+        writeln!(out, "critical {flag} entropy {entropy}")?;
+        done(Stage::Tell);
+        Ok(())
+    }
+
+    /// Writes the candidates; returns the best, whether it stands out, and the entropy.
+    #[inline(never)] // the others must not stay on the caller's stack
+    fn candidates(
+        &self,
+        position: &Chess,
+        out: &mut impl Write,
+        done: &mut dyn FnMut(Stage),
+    ) -> Result<(Option<Candidate>, bool, i32), fmt::Error> {
         let mut analysis = Analysis::default();
         viveka::analyse_into(&mut analysis, position, None, self.weights, &mut |stage| {
             done(Stage::Viveka(stage));
@@ -107,14 +131,7 @@ impl Board<'_> {
         for candidate in &analysis.candidates {
             self.candidate(candidate, out)?;
         }
-        match analysis.candidates.first() {
-            Some(best) => writeln!(out, "choice {}", uci(best.mv))?,
-            None => writeln!(out, "choice none")?,
-        }
-        let flag = if analysis.critical { "yes" } else { "no" };
-        writeln!(out, "critical {flag} entropy {}", analysis.entropy)?;
-        done(Stage::Tell);
-        Ok(())
+        Ok((analysis.candidates.first().cloned(), analysis.critical, analysis.entropy))
     }
 
     fn candidate(&self, c: &Candidate, out: &mut impl Write) -> fmt::Result {
@@ -125,6 +142,23 @@ impl Board<'_> {
         }
         for (term, points) in viveka::points(&c.values, self.weights) {
             write!(out, " {}={points}", term.name)?;
+        }
+        writeln!(out)
+    }
+
+    /// Writes the reasons for a candidate in words, the weightiest first, and what the check found.
+    #[inline(never)] // what the sentences need must not stay on the caller's stack
+    fn why(&self, position: &Chess, c: &Candidate, out: &mut impl Write) -> fmt::Result {
+        let before = Before::new(position, None);
+        let glance = Glance::new(&before, c.mv);
+        write!(out, "why")?;
+        let mut mark = "";
+        for part in viveka::explain(&glance, &c.values, self.weights).take(REASONS) {
+            write!(out, "{mark} {part}")?;
+            mark = ";";
+        }
+        if let Some(warning) = Warning::new(position, c.mv, c.drop) {
+            write!(out, "{mark} but {warning}")?;
         }
         writeln!(out)
     }
@@ -178,10 +212,10 @@ mod tests {
         let out = answer(b"4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\r");
         let words: heapless::Vec<&str, 16> =
             out.lines().filter_map(|line| line.split(' ').next()).collect();
-        let candidates = words.len() - 3;
+        let candidates = words.len() - 4;
         assert!(candidates > 1 && words[1..=candidates].iter().all(|word| *word == "candidate"));
         assert_eq!((words[0], words[candidates + 1]), ("position", "choice"));
-        assert_eq!(words[candidates + 2], "critical");
+        assert_eq!((words[candidates + 2], words[candidates + 3]), ("why", "critical"));
         assert!(!out.contains('\r'), "the line's end is not part of the FEN");
     }
 

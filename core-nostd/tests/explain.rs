@@ -72,6 +72,10 @@ const BY_HAND: &[(&str, &str, &str, &str)] = &[
     ("discovered_check", "4k3/8/8/8/4N3/8/8/3KR3 w - - 0 1", "e4c5", "uncovers a check by the rook on e1"),
     ("discovered_attack", "4k3/8/4q3/8/4N3/8/8/3KR3 w - - 0 1", "e4c3", "uncovers an attack on the queen on e6"),
     ("traps", "n7/8/2K5/8/6k1/8/1R6/8 w - - 0 1", "b2a2", "traps the knight on a8"),
+    ("threatens", "4k3/8/8/3n4/8/8/2R5/4K3 w - - 0 1", "c2d2", "threatens to win the knight on d5 (Rxd5)"),
+    ("threat_value", "4k3/8/8/3n4/8/8/2R5/4K3 w - - 0 1", "c2d2", "leaves the knight on d5 hanging"),
+    ("removes_defender", "4k3/8/3n4/8/4p3/8/3R2B1/6K1 w - - 0 1", "d2d6", "takes the guard of the pawn on e4"),
+    ("blockade", "4k3/8/8/8/8/3p4/8/2B1K3 w - - 0 1", "c1d2", "stops the pawn on d3 with the bishop"),
     ("development", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "g1f3", "develops the knight"),
 ];
 

@@ -68,15 +68,16 @@ impl Ledger {
         let mut entries: Vec<Entry, MAX_LINE> = Vec::new();
         for (ply, &mv) in line.iter().enumerate() {
             let square = mv.to();
+            if let Some(role) = mv.capture() {
+                let mut victim = Entry { ply, role, square: victim_square(mv), promotion: false };
+                victim.trace(line, named, &mut entries);
+                let _ = entries.push(victim);
+            }
+            // A move that promotes and takes has one entry too many for the list only where a
+            // line is full of them; then the sum does not fit and nobody is named.
             if let Some(role) = mv.promotion() {
                 let _ = entries.push(Entry { ply, role, square, promotion: true });
             }
-            let Some(role) = mv.capture() else { continue };
-            let mut victim = Entry { ply, role, square: victim_square(mv), promotion: false };
-            victim.trace(line, named, &mut entries);
-            // A move that promotes and takes has one entry too many for the list only where a
-            // line is full of them; then the sum does not fit and nobody is named.
-            let _ = entries.push(victim);
         }
         let mut ledger = Ledger { entries };
         ledger.cancel();

@@ -10,6 +10,7 @@ use super::{
     notation::{notation, write_line},
 };
 use crate::{
+    exchange::{balance, exchanges},
     exchange_line::play_out,
     viveka::{
         choice::order,
@@ -56,6 +57,7 @@ impl Part<'_> {
             "theirs_before" => pieces(f, glance.before.position, them),
             "won" => write_exchanges(f, glance, true),
             "lost" => write_exchanges(f, glance, false),
+            "threat" => write_threat(f, glance, size),
             "our_mate" => write_mate(f, pass(&glance.after).as_ref()),
             "their_mate" => write_mate(f, Some(&glance.after)),
             _ => match field.strip_prefix("n:") {
@@ -76,20 +78,53 @@ fn write_exchanges(f: &mut fmt::Formatter<'_>, glance: &Glance, ours: bool) -> f
         let _ = line.push(mv);
     });
     let ledger = Ledger::new(&line, 1);
-    let returns = ledger.gains(!ours);
-    if ledger.gain() != glance.x_q() || ledger.gains(ours).next().is_none() {
-        // An exchange search that was cut short may promise what no line shows.
-        return f.write_str("material by exchanges");
-    }
-    write_entries(f, ledger.gains(ours))?;
-    if returns.clone().next().is_some() {
-        f.write_str(" for ")?;
-        write_entries(f, returns)?;
-    }
-    if line.len() > 1 {
+    let told = ledger.gain() == glance.x_q();
+    write_ledger(f, ledger, ours, told)?;
+    if told && line.len() > 1 {
         f.write_str(" (")?;
         write_line(f, &glance.after, &line[1..])?;
         f.write_str(")")?;
+    }
+    Ok(())
+}
+
+/// Writes what our exchanges would win after the move if they passed, and the exchanges; where
+/// the move has already taken it, how much.
+fn write_threat(f: &mut fmt::Formatter<'_>, glance: &Glance, pawns: u32) -> fmt::Result {
+    let Some(passed) = pass(&glance.after) else { return Ok(()) };
+    let (mut line, value) = (Line::new(), exchanges(&passed));
+    play_out(&mut passed.clone(), value, |mv| {
+        let _ = line.push(mv);
+    });
+    let ledger = Ledger::new(&line, 0);
+    if ledger.gain() == 0 {
+        let plural = if pawns == 1 { "" } else { "s" };
+        return write!(f, "would win {pawns} pawn{plural} if they passed");
+    }
+    let told = ledger.gain() == value - balance(&passed);
+    f.write_str("threatens to win ")?;
+    write_ledger(f, ledger, true, told)?;
+    f.write_str(" (")?;
+    write_line(f, &passed, &line)?;
+    f.write_str(")")
+}
+
+/// Writes what a side gains, for what it gives. An exchange search that was cut short may promise
+/// what no line shows; that is not `told` in full.
+fn write_ledger(
+    f: &mut fmt::Formatter<'_>,
+    ledger: Ledger,
+    first_side: bool,
+    told: bool,
+) -> fmt::Result {
+    if !told || ledger.gains(first_side).next().is_none() {
+        return f.write_str("material by exchanges");
+    }
+    write_entries(f, ledger.gains(first_side))?;
+    let returns = ledger.gains(!first_side);
+    if returns.clone().next().is_some() {
+        f.write_str(" for ")?;
+        write_entries(f, returns)?;
     }
     Ok(())
 }

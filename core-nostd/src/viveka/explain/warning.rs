@@ -149,16 +149,17 @@ impl fmt::Display for Warning {
 #[inline(never)] // the list of moves must not stay on the caller's stack
 fn best_answer(position: &Chess) -> Option<(Move, i32)> {
     let mut best: Option<(Move, i32)> = None;
-    let mut moves = position.legal_moves();
-    moves.sort_unstable_by_key(|&mv| order(mv));
-    for mv in moves {
+    for mv in position.legal_moves() {
         let mut next = position.clone();
         next.play_unchecked(mv);
-        // The opponent can push us down to what another answer keeps anyway.
-        if best.is_some_and(|(_, value)| reaches(&next, -value)) {
+        // The opponent can push us below what another answer keeps.
+        if best.is_some_and(|(_, value)| reaches(&next, 1 - value)) {
             continue;
         }
-        best = Some((mv, -exchanges(&next)));
+        let value = -exchanges(&next);
+        if best.is_none_or(|(other, most)| value > most || order(mv) < order(other)) {
+            best = Some((mv, value));
+        }
     }
     best
 }

@@ -14,8 +14,8 @@ pub(super) const ROWS: &[Term] = &[
         good,
         centralisation,
         "steps toward the centre of a knight, bishop or queen",
-        "moves the {piece} {n:step} toward the centre",
-        "moves the {piece} {n:step} from the centre"
+        "centralises the {piece} by {n:step}",
+        "decentralises the {piece} by {n:step}"
     ),
     term!(
         "knight_centre",

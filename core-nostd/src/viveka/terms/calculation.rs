@@ -19,7 +19,7 @@ pub(super) const ROWS: &[Term] = &[
         threatens,
         "material our exchanges would win if they passed, x_q included, minus what they win now, \
          in pawns, at most 10; 0 for a check",
-        "threatens to win {n:pawn} more than before",
+        "{threat}",
         "gives up the threat to win {n:pawn}"
     ),
     term!(

@@ -28,8 +28,8 @@ pub struct Term {
 /// Fields: `{n}` is the value's size, `{n:square}` the size and the noun in singular or plural,
 /// `{piece}` the moved piece, `{to}` where it lands. `{ours}` and `{theirs}` name the pieces that
 /// the sentence is about as they stand after the move, `{ours_before}` and `{theirs_before}` as
-/// they stood before it. `{won}` and `{lost}` tell what the exchanges bring, `{our_mate}` and
-/// `{their_mate}` a move that mates.
+/// they stood before it. `{won}` and `{lost}` tell what the exchanges bring, `{threat}` that ours
+/// would win something if they passed, `{our_mate}` and `{their_mate}` a move that mates.
 #[derive(Debug, Clone, Copy)]
 pub struct Sentence {
     /// The text, with fields.

@@ -14,7 +14,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         passed_push,
         "a passed pawn's advance, by the square of its steps past the second rank, halved",
-        "pushes a passed pawn, worth {n}"
+        "pushes the passed pawn to {to}"
     ),
     term!(
         "passed_pawns",
@@ -40,7 +40,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         supports_passer,
         "1 if the moved piece newly guards a passed pawn of ours or the square before it",
-        "supports a passed pawn"
+        "supports {ours}" => supported
     ),
     term!(
         "blockade",
@@ -48,8 +48,8 @@ pub(super) const ROWS: &[Term] = &[
         good,
         blockade,
         "1 if the moved piece stands before a passed pawn of theirs, -1 if it stood there",
-        "stops a passed pawn with the {piece}",
-        "lets a passed pawn go"
+        "stops {theirs} with the {piece}" => stopped,
+        "lets {theirs} go" => released
     ),
     term!(
         "rook_behind",
@@ -65,7 +65,7 @@ pub(super) const ROWS: &[Term] = &[
         good,
         promotion_threat,
         "1 if a pawn reaches the seventh rank safely and nothing stops it there",
-        "threatens to queen the pawn"
+        "threatens to queen the pawn on {to}"
     ),
 ];
 
@@ -101,14 +101,32 @@ fn connected_passers(g: &Glance) -> i32 {
 }
 
 fn supports_passer(g: &Glance) -> i32 {
-    if g.role == Role::Pawn {
-        return 0;
-    }
+    i32::from(g.role != Role::Pawn && supported(g).any())
+}
+
+/// Passed pawns of ours that the moved piece newly guards, or the square before them.
+fn supported(g: &Glance) -> Bitboard {
     let (board, us) = (g.after.board(), g.before.us());
     let newly = board.attacks_from(g.to) & !g.before.position.board().attacks_from(g.from);
-    let ours = passed(board, us);
-    let stops: Bitboard = ours.into_iter().filter_map(|pawn| stop(pawn, us)).collect();
-    i32::from(!newly.is_disjoint(ours | stops))
+    let guards = |pawn: Square| {
+        newly.contains(pawn) || stop(pawn, us).is_some_and(|next| newly.contains(next))
+    };
+    passed(board, us).into_iter().filter(|&pawn| guards(pawn)).collect()
+}
+
+/// Passed pawns of theirs whose next square is `square`.
+fn held_at(g: &Glance, square: Square) -> Bitboard {
+    let them = g.facts.them.color;
+    let pawns = passed(g.after.board(), them).into_iter();
+    pawns.filter(|&pawn| stop(pawn, them) == Some(square)).collect()
+}
+
+fn stopped(g: &Glance) -> Bitboard {
+    held_at(g, g.to)
+}
+
+fn released(g: &Glance) -> Bitboard {
+    held_at(g, g.from)
 }
 
 fn blockade(g: &Glance) -> i32 {
