@@ -83,5 +83,7 @@ fn the_board_s_lines_go_on_after_a_broken_one() {
 #[test]
 fn text_shows_the_choice_first() {
     let shown = succeed(Path::new("."), &["analyse", START]);
-    assert!(shown.starts_with("choice "), "{shown}");
+    let mut lines = shown.lines();
+    assert_eq!(lines.next(), Some(&*format!("position  {START}")));
+    assert!(lines.next().is_some_and(|line| line.starts_with("choice ")), "{shown}");
 }

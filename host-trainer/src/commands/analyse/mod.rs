@@ -1,6 +1,7 @@
 //! `kibitzer analyse`: what Viveka and a network say of a position.
 mod board;
 mod report;
+mod text;
 
 use std::{
     io::{self, BufRead as _, BufWriter, Write},
@@ -11,7 +12,7 @@ use anyhow::Result;
 use kibitzer_core::{
     position::parse_fen,
     shakmaty::Chess,
-    viveka::{self, Before, FITTED, LastMove, Weights},
+    viveka::{FITTED, LastMove, Weights},
 };
 use report::Report;
 
@@ -20,7 +21,8 @@ use crate::{device::Device, error::UserError, fit::weights, network::Network};
 /// Say what Viveka and a network think of a position.
 #[derive(Debug, clap::Args)]
 pub struct Analyse {
-    /// The position; without it, each line of standard input is one.
+    /// The position; without it, each line of standard input is one, apart from empty lines and
+    /// those that start with #.
     fen: Option<String>,
     /// The opponent's last move in UCI; some terms ask what it was.
     #[arg(long, value_name = "UCI", requires = "fen", conflicts_with = "board")]
@@ -67,18 +69,25 @@ impl Analyse {
             None => None,
         };
         let last = self.last()?;
+        let mut reports = 0;
         for fen in self.fens() {
             let (place, fen) = fen?;
-            let position = read(&String::from_utf8_lossy(&fen), &place)?;
-            let analysis = viveka::analyse(&position, last, weights);
+            let fen = String::from_utf8_lossy(&fen);
+            if self.fen.is_none() && is_comment(&fen) {
+                continue;
+            }
+            let position = read(&fen, &place)?;
             let net = network.as_mut().map(|network| network.answer(&position)).transpose()?;
-            let report = Report::new(&Before::new(&position, last), &analysis, weights, net);
+            let report = Report::new(&position, last, weights, net);
             if self.json {
                 serde_json::to_writer(&mut *out, &report).map_err(io::Error::from)?;
                 writeln!(out)?;
             } else {
-                report.print(out)?;
+                let space = if reports > 0 { "\n" } else { "" };
+                writeln!(out, "{space}position  {}", fen.trim())?;
+                text::print(&report, &position, out)?;
             }
+            reports += 1;
             out.flush()?;
         }
         Ok(())
@@ -108,6 +117,12 @@ impl Analyse {
             UserError::new(what, "--last", "write the opponent's last move as in e7e5")
         })?))
     }
+}
+
+/// Whether a line of input holds no position on purpose.
+fn is_comment(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty() || line.starts_with('#')
 }
 
 fn read(fen: &str, place: &str) -> Result<Chess, UserError> {

@@ -1,17 +1,13 @@
-//! The analysis of one position, as JSON and as text.
-use std::io::{self, Write};
-
+//! The analysis of one position, as data: what `--json` prints.
 use kibitzer_core::{
-    shakmaty::Move,
-    viveka::{self, Analysis, Before, Candidate, Glance, Weights},
+    shakmaty::{Chess, Move},
+    viveka::{self, Analysis, Before, Candidate, Glance, LastMove, Weights},
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::network::{Answer, uci};
 
-/// Moves of the network that the text shows.
-const SHOWN: usize = 5;
 /// Points of a pawn.
 const PAWN: f64 = 100.0;
 
@@ -19,108 +15,102 @@ const PAWN: f64 = 100.0;
 #[derive(Debug, Serialize)]
 pub struct Report {
     /// The best candidate; null without a legal move.
-    choice: Option<String>,
+    pub choice: Option<String>,
     /// The candidates, the choice first.
-    candidates: Vec<Row>,
+    pub candidates: Vec<Row>,
     /// Entropy of the distribution over the legal moves, nats.
-    entropy: f64,
+    pub entropy: f64,
     /// Whether one move stands out.
-    critical: bool,
+    pub critical: bool,
     /// What the network says.
     #[serde(skip_serializing_if = "Option::is_none")]
-    net: Option<Answer>,
+    pub net: Option<Answer>,
 }
 
 /// One candidate.
 #[derive(Debug, Serialize)]
-struct Row {
+pub struct Row {
+    /// The move in UCI.
     #[serde(rename = "move")]
-    mv: String,
+    pub mv: String,
+    /// The move as people write it.
+    pub san: String,
+    /// Scan points.
+    pub scan: i32,
     /// Points, a pawn being 100; the sum of the terms.
-    score: i32,
+    pub score: i32,
     /// The score less what the check takes off, points.
-    total: i32,
-    /// Points by term, those without any left out.
-    terms: Map<String, Value>,
+    pub total: i32,
+    /// Points by term, the most first, those without any left out.
+    pub terms: Map<String, Value>,
+    /// A sentence for each term, in the same order.
+    pub why: Vec<String>,
     /// What the worst forcing reply costs, in pawns.
-    drop: f64,
-    /// That reply.
+    pub drop: f64,
+    /// That reply, in UCI.
     #[serde(skip_serializing_if = "Option::is_none")]
-    reply: Option<String>,
-    /// A sentence for each term.
-    why: Vec<String>,
+    pub reply: Option<String>,
+    /// What the check found, as a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
 }
 
 impl Row {
     fn new(candidate: &Candidate, before: &Before, weights: &Weights) -> Row {
-        let glance = Glance::new(before, candidate.mv);
+        let Candidate { mv, drop, .. } = *candidate;
+        let glance = Glance::new(before, mv);
         let parts: Vec<viveka::Part> =
             viveka::explain(&glance, &candidate.values, weights).collect();
-        let name = |mv: Move| uci(mv);
+        let warning = viveka::Warning::new(before.position, mv, drop);
         Row {
-            mv: uci(candidate.mv),
+            mv: uci(mv),
+            san: san(before.position, mv),
+            scan: candidate.scan,
             score: candidate.score,
             total: candidate.total,
             terms: parts.iter().map(|p| (p.term.name.to_owned(), p.points.into())).collect(),
-            drop: f64::from(candidate.drop.points) / PAWN,
-            reply: candidate.drop.reply.map(name),
             why: parts.iter().map(ToString::to_string).collect(),
+            drop: f64::from(drop.points) / PAWN,
+            reply: drop.reply.map(uci),
+            check: warning.map(|warning| warning.to_string()),
         }
     }
 
-    fn print(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "{:<5} {:+5} points", self.mv, self.total)?;
-        for ((_, points), sentence) in self.terms.iter().zip(&self.why) {
-            writeln!(out, "      {:+5} {sentence}", points.as_i64().unwrap_or_default())?;
-        }
-        match &self.reply {
-            Some(reply) => {
-                let points = self.total - self.score;
-                writeln!(out, "      {points:+5} {reply} may cost {:.1} pawns", self.drop)
-            }
-            None => Ok(()),
-        }
+    /// Terms by name with their points and sentences, the most points first.
+    pub fn parts(&self) -> impl Iterator<Item = (&str, i64, &str)> {
+        let terms = self.terms.iter().zip(&self.why);
+        terms.map(|((name, points), why)| (&**name, points.as_i64().unwrap_or_default(), &**why))
+    }
+
+    /// What the check takes off the score: points, 0 or less.
+    pub fn penalty(&self) -> i64 {
+        i64::from(self.total - self.score)
     }
 }
 
+/// A move as people write it, Black's after "…".
+pub fn san(position: &Chess, mv: Move) -> String {
+    viveka::notation(position, mv).to_string()
+}
+
 impl Report {
-    /// Puts the two together.
+    /// Analyses `position`, which the opponent's move `last` led to, and puts it together with
+    /// what a network says.
     pub fn new(
-        before: &Before,
-        analysis: &Analysis,
+        position: &Chess,
+        last: Option<LastMove>,
         weights: &Weights,
         net: Option<Answer>,
     ) -> Report {
+        let Analysis { candidates, entropy, critical } = viveka::analyse(position, last, weights);
+        let before = Before::new(position, last);
         Report {
-            choice: analysis.candidates.first().map(|c| uci(c.mv)),
-            candidates: analysis.candidates.iter().map(|c| Row::new(c, before, weights)).collect(),
-            entropy: f64::from(analysis.entropy) / 1000.0,
-            critical: analysis.critical,
+            choice: candidates.first().map(|c| uci(c.mv)),
+            candidates: candidates.iter().map(|c| Row::new(c, &before, weights)).collect(),
+            entropy: f64::from(entropy) / 1000.0,
+            critical,
             net,
         }
-    }
-
-    /// The report as text.
-    ///
-    /// # Errors
-    /// Those of `out`.
-    pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
-        match &self.choice {
-            Some(choice) => writeln!(out, "choice {choice}")?,
-            None => writeln!(out, "no legal move")?,
-        }
-        let flag = if self.critical { ", critical" } else { "" };
-        writeln!(out, "entropy {:.2} nats{flag}", self.entropy)?;
-        for row in &self.candidates {
-            row.print(out)?;
-        }
-        if let Some(net) = &self.net {
-            writeln!(out, "network: value {:+.3}", net.value)?;
-            for likely in net.moves.iter().take(SHOWN) {
-                writeln!(out, "  {:<5} {:5.1} %", uci(likely.mv), 100.0 * likely.probability)?;
-            }
-        }
-        Ok(())
     }
 }
 
@@ -132,9 +122,7 @@ mod tests {
 
     fn report(fen: &str) -> Value {
         let position = parse_fen(fen).unwrap();
-        let analysis = viveka::analyse(&position, None, &FITTED);
-        serde_json::to_value(Report::new(&Before::new(&position, None), &analysis, &FITTED, None))
-            .unwrap()
+        serde_json::to_value(Report::new(&position, None, &FITTED, None)).unwrap()
     }
 
     #[test]
