@@ -237,6 +237,14 @@ fn a_fit_is_repeatable_and_judged_on_openings_it_did_not_see() {
         .count();
     assert_eq!(report["positions"], held_out);
     let random = report["random"]["mean_loss"].as_f64().unwrap();
+    let named = report["choices"].as_array().unwrap().iter().map(|choice| &choice["name"]);
+    let named: Vec<&str> = named.map(|name| name.as_str().unwrap()).collect();
+    assert_eq!(named, ["material", "v1", "score", "score@8", "score@8+check"]);
+    let v1 = file["v1"].as_array().unwrap();
+    assert_eq!(
+        (v1.len(), &v1[0]["name"], &v1[0]["score"]),
+        (6, &"exchange_one".into(), &100.into())
+    );
     for choice in report["choices"].as_array().unwrap() {
         let loss = choice["mean_loss"].as_f64().unwrap();
         assert!(loss < random / 2.0, "{choice}");
@@ -244,7 +252,14 @@ fn a_fit_is_repeatable_and_judged_on_openings_it_did_not_see() {
     }
     assert!(report["scan"]["recall_best"]["8"].as_f64().unwrap() > 0.6);
     assert!(report["scan"]["recall_top3"]["8"].as_f64().unwrap() > 0.8);
+    for (found, random) in [("recall_best", "random_best"), ("recall_top3", "random_top3")] {
+        for k in ["4", "6", "8", "12"] {
+            let [found, random] = [found, random].map(|n| report["scan"][n][k].as_f64().unwrap());
+            assert!(random < found && found <= 1.0, "{k}: {found}, at random {random}");
+        }
+    }
     assert!(report["entropy"]["auc"].as_f64().unwrap() > 0.5);
+    assert!(report["entropy"]["margin_auc"].as_f64().unwrap() > 0.5);
     assert!(report["entropy"]["spearman"].as_f64().unwrap() > 0.2);
 }
 
