@@ -50,7 +50,9 @@ impl Host {
         if !out.status.success() {
             bail!("{} ended with {}", shell::text(&command), out.status);
         }
-        fs::write(shell::target_dir()?.join("board/host.txt"), &out.stdout)?;
+        let folder = shell::target_dir()?.join("board");
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join("host.txt"), &out.stdout)?;
         Ok(out.stdout)
     }
 }
