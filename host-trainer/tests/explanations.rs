@@ -108,8 +108,9 @@ fn the_data_hold_every_sentence() {
             let sum: i64 = terms.values().filter_map(Value::as_i64).sum();
             assert_eq!(Some(sum), candidate["score"].as_i64(), "{candidate}");
             let costs = candidate["drop"].as_f64().unwrap() > 0.0;
-            assert_eq!(costs, candidate.get("reply").is_some(), "{candidate}");
-            assert_eq!(costs, candidate.get("check").is_some(), "{candidate}");
+            for key in ["reply", "reply_san", "check"] {
+                assert_eq!(costs, candidate.get(key).is_some(), "{key} of {candidate}");
+            }
             assert!(candidate["scan"].is_i64() && candidate["san"].is_string());
         }
     }

@@ -157,7 +157,8 @@ fn best_answer(position: &Chess) -> Option<(Move, i32)> {
             continue;
         }
         let value = -exchanges(&next);
-        if best.is_none_or(|(other, most)| value > most || order(mv) < order(other)) {
+        let comes_first = |other| order(mv) < order(other);
+        if best.is_none_or(|(other, most)| value > most || value == most && comes_first(other)) {
             best = Some((mv, value));
         }
     }

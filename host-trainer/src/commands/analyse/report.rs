@@ -50,6 +50,9 @@ pub struct Row {
     /// That reply, in UCI.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reply: Option<String>,
+    /// The same as people write it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply_san: Option<String>,
     /// What the check found, as a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
@@ -72,6 +75,7 @@ impl Row {
             why: parts.iter().map(ToString::to_string).collect(),
             drop: f64::from(drop.points) / PAWN,
             reply: drop.reply.map(uci),
+            reply_san: drop.reply.map(|reply| san(&glance.after, reply)),
             check: warning.map(|warning| warning.to_string()),
         }
     }
