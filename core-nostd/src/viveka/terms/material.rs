@@ -20,7 +20,7 @@ pub(super) const ROWS: &[Term] = &[
     ),
     term!(
         "exchange_one",
-        worked_out,
+        glance,
         good,
         exchange_one,
         "material kept on the landing square once the captures there are played out, in pawns",
