@@ -10,7 +10,7 @@ use std::{
 use anyhow::Result;
 use kibitzer_core::shakmaty::{Chess, EnPassantMode, Move, fen::Fen, uci::UciMove};
 
-use crate::error::UserError;
+use crate::{error::UserError, library::LabelledPosition};
 
 /// An engine that says nothing for this long is taken for dead. Engines in WASM take some
 /// seconds to start; a search at a judge's depth is over in less.
@@ -124,6 +124,28 @@ impl Engine {
     fn place(&self) -> String {
         format!("engine {}", self.command)
     }
+}
+
+/// The numbers of the moves that the engine `command` chooses in `positions` at `depth` plies,
+/// with a name that says both; `done` is called after each position.
+///
+/// # Errors
+/// As [`Engine::start`] and [`Engine::best_move`].
+pub fn choose<'a>(
+    command: &str,
+    depth: u32,
+    positions: impl Iterator<Item = &'a LabelledPosition>,
+    done: impl Fn(),
+) -> Result<(String, Vec<usize>)> {
+    let mut engine = Engine::start(command)?;
+    let mut chosen = Vec::new();
+    for labelled in positions {
+        let mv = engine.best_move(&labelled.position, depth)?;
+        // The engine's move is legal, and every legal move has a label.
+        chosen.extend(labelled.moves.iter().position(|m| m.mv == mv));
+        done();
+    }
+    Ok((format!("{} at depth {depth}", engine.name), chosen))
 }
 
 impl Drop for Engine {

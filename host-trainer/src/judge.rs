@@ -104,6 +104,11 @@ impl<'a> Judged<'a> {
         best_of(self.totals(weights))
     }
 
+    /// Numbers of the scan's candidates, its first choice first.
+    pub fn candidates(&self) -> &[usize] {
+        &self.scan[..CANDIDATES.min(self.scan.len())]
+    }
+
     /// By how many points the best candidate leads the second, the check included; with fewer
     /// than two there is nothing to decide, and the lead is 0.
     pub fn margin(&self, weights: &Weights) -> i32 {
@@ -125,9 +130,30 @@ impl<'a> Judged<'a> {
 }
 
 /// The moves that share the highest value.
-fn best_of(values: impl Iterator<Item = (usize, i32)> + Clone) -> Vec<usize> {
+pub fn best_of(values: impl Iterator<Item = (usize, i32)> + Clone) -> Vec<usize> {
     let best = values.clone().map(|(_, value)| value).max();
     values.filter(|&(_, value)| Some(value) == best).map(|(i, _)| i).collect()
+}
+
+/// A way of choosing, by name: the numbers of the moves that tie for first.
+pub type Way<'a> = (&'static str, Box<dyn Fn(&Judged) -> Vec<usize> + 'a>);
+
+/// Viveka's ways of choosing, each with more in it than the one before; the last is the whole of
+/// it. `v1` holds the baseline's terms and weights.
+pub fn ways<'a>(v1: &'a [(&str, i32)], weights: &'a Weights) -> [Way<'a>; 5] {
+    [
+        ("material", Box::new(|p| p.material())),
+        ("v1", Box::new(|p| p.v1(v1))),
+        ("score", Box::new(|p| p.score())),
+        ("score@8", Box::new(|p| p.score_at_8())),
+        ("score@8+check", Box::new(|p| p.checked(weights))),
+    ]
+}
+
+/// What a choice loses in centipawns: the mean over the moves that tie for it.
+pub fn loss(labelled: &LabelledPosition, chosen: &[usize]) -> f64 {
+    let total: f64 = chosen.iter().map(|&i| f64::from(labelled.loss(i))).sum();
+    total / chosen.len().max(1) as f64
 }
 
 /// How a way of choosing did.
@@ -158,8 +184,7 @@ pub fn choice(positions: &[Judged], mut choose: impl FnMut(&Judged) -> Vec<usize
         let share = |is: &dyn Fn(usize) -> bool| {
             chosen.iter().filter(|&&i| is(i)).count() as f64 / chosen.len().max(1) as f64
         };
-        let total: f64 = chosen.iter().map(|&i| f64::from(labelled.loss(i))).sum();
-        losses.push(total / chosen.len().max(1) as f64);
+        losses.push(loss(labelled, &chosen));
         best += share(&|i| labelled.loss(i) == 0);
         over100 += share(&|i| labelled.loss(i) > 100);
         over300 += share(&|i| labelled.loss(i) > 300);

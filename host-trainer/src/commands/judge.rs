@@ -10,7 +10,7 @@ use kibitzer_core::viveka::{FITTED, V1, Weights};
 use serde::Serialize;
 
 use crate::{
-    engine::Engine,
+    engine,
     error::UserError,
     fit::{
         Row,
@@ -121,13 +121,9 @@ impl Judge {
         let openings = openings::names(rows.iter().map(|row| row.0));
         let v1 = file.map_or(V1.to_vec(), WeightsFile::v1);
         let judged = judge::examine(rows, weights);
-        let mut choices = vec![
-            named("material", judge::choice(&judged, |p| p.material())),
-            named("v1", judge::choice(&judged, |p| p.v1(&v1))),
-            named("score", judge::choice(&judged, |p| p.score())),
-            named("score@8", judge::choice(&judged, |p| p.score_at_8())),
-            named("score@8+check", judge::choice(&judged, |p| p.checked(weights))),
-        ];
+        let ways = judge::ways(&v1, weights).into_iter();
+        let mut choices: Vec<Named> =
+            ways.map(|(name, choose)| named(name, judge::choice(&judged, choose))).collect();
         for command in &self.engine {
             choices.push(self.judge_engine(command, &judged)?);
         }
@@ -150,17 +146,10 @@ impl Judge {
     }
 
     fn judge_engine(&self, command: &str, judged: &[Judged]) -> Result<Named> {
-        let mut engine = Engine::start(command)?;
         let bar = progress::bar(judged.len() as u64, "positions");
-        let mut chosen = Vec::with_capacity(judged.len());
-        for position in judged {
-            let mv = engine.best_move(&position.labelled.position, self.depth)?;
-            // The engine's move is legal, and every legal move has a label.
-            chosen.extend(position.labelled.moves.iter().position(|m| m.mv == mv));
-            bar.inc(1);
-        }
+        let positions = judged.iter().map(|position| position.labelled);
+        let (name, chosen) = engine::choose(command, self.depth, positions, || bar.inc(1))?;
         bar.finish_and_clear();
-        let name = format!("{} at depth {}", engine.name, self.depth);
         let mut chosen = chosen.into_iter();
         Ok(named(&name, judge::choice(judged, |_| chosen.next().into_iter().collect())))
     }
