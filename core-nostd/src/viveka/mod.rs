@@ -25,5 +25,5 @@ pub use choice::{
 pub use explain::{Part, Warning, explain, notation, points};
 pub use facts::FULL_PHASE;
 pub use glance::{Before, Glance, LastMove};
-pub use terms::{MATERIAL, Sense, Sentence, TERM_COUNT, TERMS, Term};
+pub use terms::{ESCAPES, KING_NET, LAST_MOVE, MATERIAL, Sense, Sentence, TERM_COUNT, TERMS, Term};
 pub use weights::{FITTED, V1};

@@ -130,6 +130,13 @@ const THEMES: &[&[Term]] = &[
     changes::ROWS,
 ];
 
+/// The terms that look back at the opponent's last move.
+pub const LAST_MOVE: &[Term] = last_move::ROWS;
+/// The terms of the moved piece's room to escape.
+pub const ESCAPES: &[Term] = escapes::ROWS;
+/// The terms of the nets round the kings.
+pub const KING_NET: &[Term] = king_net::ROWS;
+
 /// Number of terms.
 pub const TERM_COUNT: usize = {
     let (mut count, mut theme) = (0, 0);
