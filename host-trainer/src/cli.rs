@@ -24,10 +24,12 @@ enum Command {
     #[command(alias = "analyze")]
     Analyse(commands::analyse::Analyse),
     Eval(commands::eval::Eval),
+    Experiment(commands::experiment::Try),
     Fit(commands::fit::Fit),
     Judge(commands::judge::Judge),
     Pack(commands::pack::Pack),
     Quantize(commands::quantize::Quantize),
+    Report(commands::report::Report),
     Train(commands::train::Train),
 }
 
@@ -36,10 +38,12 @@ impl Command {
         match self {
             Command::Analyse(command) => command.run(),
             Command::Eval(command) => command.run(),
+            Command::Experiment(command) => command.run(),
             Command::Fit(command) => command.run(),
             Command::Judge(command) => command.run(),
             Command::Pack(command) => command.run(),
             Command::Quantize(command) => command.run(),
+            Command::Report(command) => command.run(),
             Command::Train(command) => command.run(),
         }
     }

@@ -6,7 +6,7 @@
 //! - [`pgn`], [`records`], [`batches`]: games to training records to batches.
 //! - [`model`], [`checkpoint`], [`network`], [`device`]: a network in its files and at work.
 //! - [`library`], [`fit`], [`judge`], [`engine`]: labelled positions, Viveka's weights fitted to them, and
-//!   how well choices do on them.
+//!   how well choices do on them; [`report`] writes all of it up.
 //! - [`train`], [`evaluation`]: learning, and measuring what was learned.
 //! - [`quantize`]: a network as a model file of integers.
 //! - [`error`], [`files`], [`progress`]: one line for every mistake of the user, outputs that
@@ -29,4 +29,5 @@ pub mod pgn;
 pub mod progress;
 pub mod quantize;
 pub mod records;
+pub mod report;
 pub mod train;

@@ -1,8 +1,10 @@
 //! The subcommands, one file each: its arguments, and what it does with them.
 pub mod analyse;
 pub mod eval;
+pub mod experiment;
 pub mod fit;
 pub mod judge;
 pub mod pack;
 pub mod quantize;
+pub mod report;
 pub mod train;

@@ -4,6 +4,7 @@
 //! - [`openings`]: which positions are fitted on, and which are kept apart.
 //! - [`sample`], [`logit`], [`curvature`], [`matrix`]: the conditional logit that the weights come from.
 //! - [`select`]: which terms are worth a weight.
+//! - [`forced`]: what terms contribute that are forced in.
 //! - [`rounding`]: from logit weights to integers.
 //! - [`check`]: β, τ and the critical threshold.
 //! - [`cross`]: how all of it does on openings left out.
@@ -14,6 +15,7 @@ pub mod check;
 pub mod cross;
 pub mod curvature;
 pub mod features;
+pub mod forced;
 pub mod logit;
 pub mod matrix;
 pub mod openings;

@@ -19,7 +19,7 @@ const SCREENED: usize = 24;
 /// openings left out is taken.
 const SHORTLIST: usize = 8;
 /// The smallest set is chosen whose figure is within this share of the best on the path.
-const WITHIN: f64 = 0.03;
+pub const WITHIN: f64 = 0.03;
 
 /// What selection starts from and aims at.
 pub struct Aim<'a> {
