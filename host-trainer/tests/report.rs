@@ -62,6 +62,9 @@ fn every_section_and_figure_is_there_and_the_seed_decides_all() {
         assert!(page.contains(&format!("\n{section}\n")), "{section} is missing");
     }
     assert_eq!(page.matches("**Verdict: ").count(), 3);
+    for choice in ["random", "material", "v1", "score", "score@8", "score@8+check"] {
+        assert!(page.contains(&format!("\n| {choice} | ")), "{choice} has no result");
+    }
 
     let library = fs::read(folder.path().join("lib.jsonl")).unwrap();
     assert!(page.contains(&format!("{:x}", Sha256::digest(&library))), "the library's hash");

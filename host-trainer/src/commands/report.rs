@@ -56,7 +56,9 @@ impl Report {
             // Only a folder that is still empty can be removed thus.
             let _ = fs::remove_dir(&self.output);
         }
-        page?.write(&self.output)
+        let path = page?.write(&self.output)?;
+        tracing::info!("{} is written", path.display());
+        Ok(())
     }
 
     fn page(&self, study: &Study) -> Result<Page> {
@@ -75,6 +77,7 @@ impl Report {
                 choosers.push(Chooser { name, choices });
             }
         }
+        tracing::info!("measuring on {} positions held out", rows.len());
         page.section("1. Data and split");
         provenance::section(&mut page, study)?;
         page.section("2. Scan");
@@ -95,7 +98,7 @@ impl Report {
         page.section("8. Results");
         choices::results(&mut page, &judged, &choosers)?;
         page.section("9. The tail");
-        tail::section(&mut page, &rows, &choosers, &viveka)?;
+        tail::section(&mut page, &rows, &choosers, &viveka, &study.fitted.weights)?;
         page.section("10. Tested and rejected");
         for experiment in Experiment::ALL {
             experiment.run(&mut page, study)?;

@@ -94,7 +94,7 @@ pub fn bars(x: &str, y: &str, groups: &[String], series: &[Series]) -> Result<St
     draw(SIZE, series, |area| {
         let tops = series.iter().flat_map(|s| s.points.iter().map(|p| p.1));
         let y_span = with_room(span(tops.chain([0.0])));
-        let mut chart = axes(area, "", (-0.5, groups.len() as f64 - 0.5), y_span)?;
+        let mut chart = axes(area, "", (-0.5, groups.len().max(1) as f64 - 0.5), y_span)?;
         let name_of = |at: &f64| {
             let whole = at.fract() == 0.0 && *at >= 0.0;
             groups.get(*at as usize).filter(|_| whole).cloned().unwrap_or_default()

@@ -2,10 +2,12 @@
 //!
 //! - [`study`]: the library, its split, and what was fitted to one part of it.
 //! - [`page`], [`figures`]: Markdown, tables and charts.
+//! - [`answer`]: what the opponent answers to a move.
 //! - [`choices`]: scan, weights, selection and results.
 //! - [`provenance`], [`positional`], [`evolution`], [`backward`], [`information`], [`tail`]:
 //!   a section each.
 //! - [`experiments`]: what was tried and rejected, tried again.
+pub mod answer;
 pub mod backward;
 pub mod choices;
 pub mod evolution;

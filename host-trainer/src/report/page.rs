@@ -2,7 +2,7 @@
 use std::{
     fmt::{self, Write as _},
     io::Write as _,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use anyhow::Result;
@@ -56,18 +56,21 @@ impl Page {
     }
 
     /// Writes the page and its figures into `folder`, which is made if it is missing; the page
-    /// comes last, when all that it shows is there. Files of the same names are replaced.
+    /// comes last, when all that it shows is there. Files of the same names are replaced. Returns
+    /// the page's path.
     ///
     /// # Errors
     /// [`crate::error::UserError`] if the folder cannot be written.
-    pub fn write(&self, folder: &Path) -> Result<()> {
+    pub fn write(&self, folder: &Path) -> Result<PathBuf> {
         let figures = folder.join(FIGURES);
         require_folder(&figures)?;
         for (name, svg) in &self.figures {
             let path = figures.join(name).with_extension("svg");
             atomic_write(&path, |file| Ok(file.write_all(svg.as_bytes())?))?;
         }
-        atomic_write(&folder.join(PAGE), |file| Ok(file.write_all(self.text.as_bytes())?))
+        let path = folder.join(PAGE);
+        atomic_write(&path, |file| Ok(file.write_all(self.text.as_bytes())?))?;
+        Ok(path)
     }
 }
 

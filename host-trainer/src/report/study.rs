@@ -16,7 +16,6 @@ use crate::{
     },
     judge::{self, Judged},
     library::{self, LabelledPosition},
-    progress,
 };
 
 /// The library to study, and how it is split.
@@ -61,10 +60,10 @@ impl Study {
         let names = openings::names(&positions);
         let split = openings::split(&names, source.hold_out.into(), source.seed)?;
         let features = source.cache.features(&positions)?;
-        let step = progress::spinner("terms selected and fitted");
         let rows = rows(&positions, &features, &split.fitted);
+        let openings = split.fitted.len();
+        tracing::info!("selecting and fitting on {} positions of {openings} openings", rows.len());
         let fitted = fit::fit(&rows, &split.fitted)?;
-        step.finish_and_clear();
         Ok(Study { source, positions, features, split, fitted })
     }
 

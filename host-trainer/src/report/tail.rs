@@ -1,14 +1,15 @@
 //! The tail: what large errors cost, and of what kind they are.
 use anyhow::Result;
 use kibitzer_core::{
-    shakmaty::Position as _,
-    viveka::{MATERIAL, TERMS},
+    shakmaty::{Chess, Move, Position as _},
+    viveka::Weights,
 };
 
 use super::{
+    answer::{after, answer},
     choices::Chooser,
     figures::{Series, bars},
-    page::{Page, Table, number, percent},
+    page::{NOTHING, Page, Table, number, percent},
 };
 use crate::{fit::Row, library::LabelledPosition};
 
@@ -17,25 +18,22 @@ const BANDS: [i32; 6] = [0, 50, 100, 200, 300, 1000];
 /// A larger loss than this, in centipawns, is an error whose kind is told.
 const ERROR: i32 = 100;
 
-/// The term that counts what a move threatens to win.
-const THREATENS: &str = "threatens";
-
-/// What becomes of a choice that loses much: whether the engine's best move was forcing, and
-/// whether the opponent has a forcing answer to ours.
+/// An error by two questions: whether the engine's move was forcing, and whether the answer to
+/// ours is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// The engine plays a quiet move, and ours is not punished by force.
+    /// Neither.
     QuietMove,
-    /// The engine plays a quiet move; ours allows a forcing reply that costs material or mates.
+    /// Only the answer to our move.
     ForcingReply,
-    /// The engine's move is forcing, ours only lets it pass.
+    /// Only the engine's move.
     MissedWin,
-    /// The engine's move is forcing, and so is the answer to ours.
+    /// Both.
     Sharp,
 }
 
 const KINDS: [(Kind, &str); 4] = [
-    (Kind::QuietMove, "the engine's move is quiet, ours not punished by force"),
+    (Kind::QuietMove, "follows a quiet engine move, the answer to ours being quiet too"),
     (Kind::ForcingReply, "walks into a forcing reply"),
     (Kind::MissedWin, "misses a forcing win"),
     (Kind::Sharp, "sharp both ways"),
@@ -43,8 +41,10 @@ const KINDS: [(Kind, &str); 4] = [
 
 impl Kind {
     /// The kind of choosing move number `i`.
-    fn of(row: &Row, i: usize) -> Kind {
-        match (is_forcing(row, engine_s_move(row.0)), is_punished(row, i)) {
+    fn of(labelled: &LabelledPosition, i: usize, weights: &Weights) -> Kind {
+        let forcing = engine_s_move(labelled).is_some_and(|mv| is_forcing(&labelled.position, mv));
+        let known = engine_s_reply_is_forcing(labelled, i);
+        match (forcing, known.unwrap_or_else(|| our_reply_is_forcing(labelled, i, weights))) {
             (false, false) => Kind::QuietMove,
             (false, true) => Kind::ForcingReply,
             (true, false) => Kind::MissedWin,
@@ -53,32 +53,34 @@ impl Kind {
     }
 }
 
-/// The number of the move that the engine's best line begins with, or of a best move if there is
-/// no line.
-fn engine_s_move(labelled: &LabelledPosition) -> usize {
-    let first = labelled.lines.first().and_then(|line| line.moves.first());
-    let of_line = first.and_then(|&mv| labelled.moves.iter().position(|m| m.mv == mv));
+/// Whether `mv` is a capture, a promotion or a check.
+fn is_forcing(position: &Chess, mv: Move) -> bool {
+    mv.is_capture() || mv.is_promotion() || after(position, mv).is_check()
+}
+
+/// The first move of the engine's best line, or a best move if there is no line.
+fn engine_s_move(labelled: &LabelledPosition) -> Option<Move> {
+    let first = labelled.lines.first().and_then(|line| line.moves.first().copied());
     let best = || (0..labelled.moves.len()).find(|&i| labelled.loss(i) == 0);
-    of_line.or_else(best).unwrap_or(0)
+    first.or_else(|| best().map(|i| labelled.moves[i].mv))
 }
 
-/// Whether move number `i` is a capture, a promotion, a check, or threatens to win by exchanges
-/// what could not be won before.
-fn is_forcing((labelled, features): &Row, i: usize) -> bool {
+/// Whether the engine's reply to move number `i` is forcing; `None` if no line holds it.
+fn engine_s_reply_is_forcing(labelled: &LabelledPosition, i: usize) -> Option<bool> {
     let mv = labelled.moves[i].mv;
-    let mut after = labelled.position.clone();
-    after.play_unchecked(mv);
-    let threatens = || {
-        let term = TERMS.iter().position(|term| term.name == THREATENS);
-        term.is_some_and(|term| features.moves[i][term] > 0)
-    };
-    mv.is_capture() || mv.is_promotion() || after.is_check() || threatens()
+    labelled.lines.iter().find_map(|line| match line.moves[..] {
+        [first, reply, ..] if first == mv => {
+            Some(is_forcing(&after(&labelled.position, mv), reply))
+        }
+        _ => None,
+    })
 }
 
-/// Whether the opponent has a forcing reply to move number `i` that costs material or mates: by
-/// exchanges alone, or beyond them.
-fn is_punished((_, features): &Row, i: usize) -> bool {
-    features.moves[i][MATERIAL] < 0 || features.drops[i] > 0
+/// Whether Viveka's own reply to move number `i` is forcing.
+fn our_reply_is_forcing(labelled: &LabelledPosition, i: usize, weights: &Weights) -> bool {
+    let mv = labelled.moves[i].mv;
+    let replies = answer(&labelled.position, mv, weights).candidates;
+    replies.first().is_some_and(|c| is_forcing(&after(&labelled.position, mv), c.mv))
 }
 
 /// What a way of choosing loses in one band of losses.
@@ -112,27 +114,44 @@ fn band_name(band: usize) -> String {
     }
 }
 
-/// Share of the positions in which the choice is an error of each of [`KINDS`].
-fn kinds(rows: &[Row], chooser: &Chooser) -> [f64; KINDS.len()] {
-    let mut shares = [0.0; KINDS.len()];
-    for (row, choices) in rows.iter().zip(&chooser.choices) {
-        let weight = 1.0 / (choices.len().max(1) * rows.len()) as f64;
-        for &i in choices.iter().filter(|&&i| row.0.loss(i) > ERROR) {
-            let kind = Kind::of(row, i);
-            for (share, (other, _)) in shares.iter_mut().zip(KINDS) {
-                *share += if kind == other { weight } else { 0.0 };
-            }
-        }
-    }
-    shares
+/// Errors of one chooser.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Errors {
+    /// Share of the positions in which the choice is an error of each of [`KINDS`].
+    kinds: [f64; KINDS.len()],
+    /// Errors to which the engine's reply is known.
+    known: usize,
+    /// Of these, those to which Viveka's reply is forcing or quiet like the engine's.
+    alike: usize,
 }
 
-/// Bands of losses of all `choosers`, and the errors of the last of Viveka's, `viveka`.
+impl Errors {
+    fn of(rows: &[Row], chooser: &Chooser, weights: &Weights) -> Errors {
+        let mut errors = Errors::default();
+        for ((labelled, _), choices) in rows.iter().zip(&chooser.choices) {
+            let weight = 1.0 / (choices.len().max(1) * rows.len()) as f64;
+            for &i in choices.iter().filter(|&&i| labelled.loss(i) > ERROR) {
+                let kind = Kind::of(labelled, i, weights);
+                let place = KINDS.iter().position(|(other, _)| *other == kind);
+                place.into_iter().for_each(|place| errors.kinds[place] += weight);
+                if let Some(forcing) = engine_s_reply_is_forcing(labelled, i) {
+                    let alike = our_reply_is_forcing(labelled, i, weights) == forcing;
+                    errors.known += 1;
+                    errors.alike += usize::from(alike);
+                }
+            }
+        }
+        errors
+    }
+}
+
+/// Bands of losses of all `choosers`, and the errors of `viveka`, which has these weights.
 pub fn section(
     page: &mut Page,
     rows: &[Row],
     choosers: &[Chooser],
     viveka: &Chooser,
+    weights: &Weights,
 ) -> Result<()> {
     let all: Vec<_> = choosers.iter().map(|chooser| bands(rows, chooser)).collect();
     page.add("Contribution of each size of error to the mean loss, cp:");
@@ -163,24 +182,28 @@ pub fn section(
     let figure = bars("size of the error, cp", "part of the mean loss, cp", &groups, &series)?;
     page.figure("tail", "what errors of each size contribute to the mean loss", figure);
     page.part("Four kinds of error");
-    page.add(kinds_table(rows, viveka));
+    page.add(kinds_table(&viveka.name, &Errors::of(rows, viveka, weights)));
     Ok(())
 }
 
-fn kinds_table(rows: &[Row], viveka: &Chooser) -> String {
-    let shares = kinds(rows, viveka);
-    let errors: f64 = shares.iter().sum();
+fn kinds_table(name: &str, errors: &Errors) -> String {
+    let all: f64 = errors.kinds.iter().sum();
     let mut table = Table::new(["kind of error", "of the errors", "of the positions"]);
-    for (share, (_, meaning)) in shares.iter().zip(KINDS) {
-        let of_errors = share / errors.max(f64::MIN_POSITIVE);
+    for (share, (_, meaning)) in errors.kinds.iter().zip(KINDS) {
+        let of_errors = share / all.max(f64::MIN_POSITIVE);
         table.row([meaning.to_string(), percent(of_errors), percent(*share)]);
     }
+    let alike = match errors.known {
+        0 => NOTHING.to_string(),
+        known => percent(errors.alike as f64 / known as f64),
+    };
     format!(
-        "The choices of {} that lose more than {ERROR} cp ({} of the positions), by whether the \
-         engine's best move is forcing (a capture, promotion, check, or a threat to win what could not be won before), and whether the \
-         opponent has a forcing reply to ours that costs material or mates.\n\n{table}",
-        viveka.name,
-        percent(errors)
+        "The choices of {name} that lose more than {ERROR} cp ({} of the positions), by whether \
+         the engine's move is forcing (a capture, promotion or check), and whether the answer to \
+         ours is: the engine's where a line holds it, else Viveka's own. Where both are known \
+         ({} errors) they are forcing or quiet alike in {alike}.\n\n{table}",
+        percent(all),
+        errors.known
     )
 }
 
@@ -189,9 +212,9 @@ mod tests {
     use super::*;
     use crate::{
         fit::features::Features,
-        library::{LabelledMove, LabelledPosition},
+        library::{LabelledMove, Line},
     };
-    use kibitzer_core::position::parse_fen;
+    use kibitzer_core::{position::parse_fen, viveka::FITTED};
 
     /// A position whose best move is `best`, all others losing 500 cp.
     fn labelled(fen: &str, best: &str) -> LabelledPosition {
@@ -215,32 +238,40 @@ mod tests {
 
     fn kind(fen: &str, best: &str, chosen: &str) -> Kind {
         let labelled = labelled(fen, best);
-        let features = Features::new(&labelled);
-        Kind::of(&(&labelled, &features), number_of(&labelled, chosen))
+        Kind::of(&labelled, number_of(&labelled, chosen), &FITTED)
     }
 
-    #[test]
-    fn the_term_is_there() {
-        assert!(TERMS.iter().any(|term| term.name == THREATENS));
-    }
+    const FORK: &str = "4k3/8/8/8/1n6/7P/8/R3K3 w - - 0 1";
 
     #[test]
     fn four_kinds_on_hand_made_positions() {
-        // Black threatens …Nc2+ with a fork of king and rook.
-        let fork = "4k3/8/8/8/1n6/7P/8/R3K3 w - - 0 1";
-        assert_eq!(kind(fork, "a1d1", "h3h4"), Kind::ForcingReply);
-        assert_eq!(kind(fork, "e1e2", "a1d1"), Kind::QuietMove);
-        // The rook can also take a pawn on a7.
-        let pawn = "4k3/p7/8/8/1n6/7P/8/R3K3 w - - 0 1";
-        assert_eq!(kind(pawn, "a1a7", "a1d1"), Kind::MissedWin);
-        assert_eq!(kind(pawn, "a1a7", "h3h4"), Kind::Sharp);
-        // The rook puts itself where the knight takes it.
-        assert_eq!(kind(fork, "a1d1", "a1a2"), Kind::ForcingReply);
+        assert_eq!(kind("4k3/7p/8/8/8/7P/8/4K3 w - - 0 1", "e1e2", "h3h4"), Kind::QuietMove);
+        // …Nc2+ forks king and rook.
+        assert_eq!(kind(FORK, "a1d1", "h3h4"), Kind::ForcingReply);
+        // The rook can take a pawn on a7.
+        assert_eq!(kind("4k3/p7/8/8/8/7P/8/R3K3 w - - 0 1", "a1a7", "a1d1"), Kind::MissedWin);
+        assert_eq!(kind("4k3/p7/8/8/1n6/7P/8/R3K3 w - - 0 1", "a1a7", "h3h4"), Kind::Sharp);
+    }
+
+    #[test]
+    fn the_engine_s_reply_decides_where_it_is_known() {
+        let mut labelled = labelled(FORK, "a1d1");
+        let chosen = number_of(&labelled, "h3h4");
+        assert_eq!(engine_s_reply_is_forcing(&labelled, chosen), None);
+        let mv = labelled.moves[chosen].mv;
+        let replies = after(&labelled.position, mv).legal_moves();
+        let quiet = replies.into_iter().find(|&r| crate::network::uci(r) == "e8e7").unwrap();
+        labelled.lines = vec![Line { score: 0, moves: vec![mv, quiet] }];
+        assert_eq!(engine_s_reply_is_forcing(&labelled, chosen), Some(false));
+        let features = Features::new(&labelled);
+        let chooser = Chooser { name: "x".into(), choices: vec![vec![chosen]] };
+        let errors = Errors::of(&[(&labelled, &features)], &chooser, &FITTED);
+        assert_eq!((errors.known, errors.alike), (1, 0), "Viveka forks");
     }
 
     #[test]
     fn bands_sum_to_the_mean_loss_and_kinds_to_the_errors() {
-        let labelled = labelled("4k3/8/8/8/1n6/7P/8/R3K3 w - - 0 1", "a1d1");
+        let labelled = labelled(FORK, "a1d1");
         let features = Features::new(&labelled);
         let rows = [(&labelled, &features), (&labelled, &features)];
         let [best, fork] = ["a1d1", "h3h4"].map(|uci| number_of(&labelled, uci));
@@ -248,6 +279,7 @@ mod tests {
         let bands = bands(&rows, &chooser);
         assert_eq!(bands[0], Band { share: 0.25, loss: 0.0 });
         assert_eq!(bands[5], Band { share: 0.75, loss: 375.0 });
-        assert_eq!(kinds(&rows, &chooser), [0.0, 0.75, 0.0, 0.0]);
+        let errors = Errors::of(&rows, &chooser, &FITTED);
+        assert_eq!(errors, Errors { kinds: [0.0, 0.75, 0.0, 0.0], known: 0, alike: 0 });
     }
 }

@@ -1,7 +1,7 @@
 //! Two-move look-ahead with the same formula: `V(m) − λ·V_opponent(best reply)`.
 use kibitzer_core::{
-    shakmaty::{CastlingMode, Chess, Move, Position as _},
-    viveka::{LastMove, Weights, analyse},
+    shakmaty::{Chess, Move},
+    viveka::Weights,
 };
 use rand::{SeedableRng as _, rngs::ChaCha8Rng, seq::SliceRandom as _};
 use rayon::prelude::*;
@@ -11,7 +11,10 @@ use crate::{
     fit::Row,
     judge::{Judged, best_of},
     progress,
-    report::page::{Table, number},
+    report::{
+        answer::answer,
+        page::{Table, number},
+    },
 };
 
 /// Positions that λ is chosen on, and positions that it is tried on.
@@ -26,10 +29,7 @@ type Candidate = (usize, i32, i32);
 /// The opponent's best score after `mv`, among the replies that the same scan keeps; 0 without a
 /// reply.
 fn reply(position: &Chess, mv: Move, weights: &Weights) -> i32 {
-    let mut after = position.clone();
-    after.play_unchecked(mv);
-    let last = LastMove::from_uci(&mv.to_uci(CastlingMode::Standard));
-    let replies = analyse(&after, last, weights).candidates;
+    let replies = answer(position, mv, weights).candidates;
     replies.iter().map(|reply| reply.score).max().unwrap_or(0)
 }
 

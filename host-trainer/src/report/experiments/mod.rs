@@ -38,6 +38,7 @@ impl Experiment {
     /// [`crate::error::UserError`] if the library has too few quiet positions for the positional
     /// evaluation.
     pub fn run(self, page: &mut Page, study: &Study) -> Result<()> {
+        tracing::info!("experiment: {self:?}");
         match self {
             Experiment::Leaves => leaves::section(page, study),
             Experiment::Lookahead => {
