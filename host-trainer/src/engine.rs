@@ -178,26 +178,26 @@ fn silent(command: &str) -> UserError {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf};
+    use std::fs;
 
     /// An engine in sh that answers `go` with `answer`.
-    fn fake(folder: &std::path::Path, answer: &str) -> PathBuf {
+    fn fake(folder: &std::path::Path, answer: &str) -> String {
         let path = folder.join("engine");
         let script = format!(
-            "#!/bin/sh\nwhile read -r word rest; do case $word in\n\
+            "while read -r word rest; do case $word in\n\
              uci) echo id name Fake 1; echo uciok;;\nisready) echo readyok;;\n\
              go) {answer};;\nquit) exit;;\nesac; done\n"
         );
         fs::write(&path, script).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        path
+        // Run by the shell: a script that another test's child still holds open cannot be executed.
+        format!("sh {}", path.display())
     }
 
     fn answer(answer: &str) -> Result<String> {
         let folder = tempfile::tempdir().unwrap();
-        let path = fake(folder.path(), answer);
+        let command = fake(folder.path(), answer);
         let patience = Duration::from_millis(500);
-        let mut engine = Engine::start_with(path.to_str().unwrap(), patience)?;
+        let mut engine = Engine::start_with(&command, patience)?;
         assert_eq!(engine.name, "Fake 1");
         let mv = engine.best_move(&Chess::default(), 1)?;
         Ok(crate::network::uci(mv))
