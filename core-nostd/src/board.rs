@@ -52,6 +52,7 @@ impl fmt::Display for Stage {
             Stage::Viveka(viveka::Stage::Scan) => "scan",
             Stage::Viveka(viveka::Stage::Score) => "score",
             Stage::Viveka(viveka::Stage::Check) => "check",
+            Stage::Viveka(viveka::Stage::DoubleCheck) => "double-check",
             Stage::Viveka(viveka::Stage::Choice) => "choice",
             Stage::Tell => "tell",
             Stage::Net => "net",

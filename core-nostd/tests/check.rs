@@ -5,7 +5,7 @@ mod reached;
 use kibitzer_core::{
     exchange::{balance, exchanges, reaches},
     shakmaty::{Chess, Move, Position as _},
-    viveka::{Drop, MAX_DROP, drop_of},
+    viveka::{Drop, MAX_DROP, drop_of, drop_twice_of},
 };
 use proptest::prelude::*;
 use reached::reached;
@@ -25,14 +25,24 @@ fn is_forcing(before: &Chess, reply: Move) -> bool {
     }
 }
 
-/// The best balance that an answer and the exchanges after it keep.
-fn best_answer(position: &Chess) -> i32 {
-    let best = position.legal_moves().iter().map(|&mv| -exchanges(&after(position, mv))).max();
+/// The best balance that an answer keeps, by `kept`.
+fn best_answer(position: &Chess, kept: fn(&Chess, Move) -> i32) -> i32 {
+    let best = position.legal_moves().iter().map(|&mv| kept(position, mv)).max();
     best.unwrap_or(if position.is_check() { -1_000_000 } else { 0 })
 }
 
+/// The balance that an answer and the exchanges after it keep.
+fn once(position: &Chess, mv: Move) -> i32 {
+    -exchanges(&after(position, mv))
+}
+
+/// The same, less what the worst forcing reply to the answer costs.
+fn twice(position: &Chess, mv: Move) -> i32 {
+    once(position, mv) - plain(position, mv, once).points
+}
+
 /// The worst of the forcing replies to `mv`; of equal ones the first by its squares.
-fn plain(position: &Chess, mv: Move) -> Drop {
+fn plain(position: &Chess, mv: Move, answer: fn(&Chess, Move) -> i32) -> Drop {
     let next = after(position, mv);
     let kept = -exchanges(&next);
     let mut worst = Drop::default();
@@ -40,9 +50,9 @@ fn plain(position: &Chess, mv: Move) -> Drop {
     replies.sort_by_key(|mv| (mv.from(), mv.to(), mv.promotion()));
     for reply in replies {
         if is_forcing(&next, reply) {
-            let points = (kept - best_answer(&after(&next, reply))).min(MAX_DROP);
+            let points = (kept - best_answer(&after(&next, reply), answer)).min(MAX_DROP);
             if points > worst.points {
-                worst = Drop { points, reply: Some(reply) };
+                worst = Drop { points, reply: Some(reply), then: None };
             }
         }
     }
@@ -62,7 +72,29 @@ proptest! {
         let moves = position.legal_moves();
         if !moves.is_empty() {
             let mv = moves[pick % moves.len()];
-            prop_assert_eq!(drop_of(&position, mv), plain(&position, mv), "{:?} {:?}", position, mv);
+            prop_assert_eq!(drop_of(&position, mv), plain(&position, mv, once), "{:?} {:?}", position, mv);
+        }
+    }
+}
+
+proptest! {
+    // A position takes the plain definition some seconds.
+    #![proptest_config(ProptestConfig::with_cases(4))]
+
+    #[test]
+    fn the_second_look_equals_its_definition(
+        start in any::<usize>(),
+        choices in prop::collection::vec(any::<u16>(), 0..12),
+        pick in any::<usize>(),
+    ) {
+        let position = reached(start, &choices);
+        let moves = position.legal_moves();
+        if !moves.is_empty() {
+            let mv = moves[pick % moves.len()];
+            let (found, plain) = (drop_twice_of(&position, mv), plain(&position, mv, twice));
+            prop_assert_eq!(found.points, plain.points, "{:?} {:?}", position, mv);
+            prop_assert_eq!(found.reply, plain.reply, "{:?} {:?}", position, mv);
+            prop_assert!(found.points >= drop_of(&position, mv).points);
         }
     }
 }

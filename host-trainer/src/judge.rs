@@ -2,7 +2,8 @@
 use std::{cmp::Ordering, collections::BTreeMap};
 
 use kibitzer_core::viveka::{
-    CANDIDATES, Drop, MATERIAL, TERMS, Values, Weights, entropy, scan_order, standings,
+    CANDIDATES, Drop, MATERIAL, TERMS, Values, Weights, check_leaders, entropy, scan_order,
+    standings,
 };
 use rayon::prelude::*;
 use serde::Serialize;
@@ -61,7 +62,7 @@ impl<'a> Judged<'a> {
     /// Entropy of the move distribution, in thousandths of a nat.
     pub fn entropy(&self, weights: &Weights) -> i32 {
         let candidates: Vec<(i32, i32)> =
-            self.totals(weights).map(|(i, total)| (self.scans[i], total)).collect();
+            self.totals(weights).into_iter().map(|(i, total)| (self.scans[i], total)).collect();
         let others: Vec<i32> = self.scan.iter().skip(CANDIDATES).map(|&i| self.scans[i]).collect();
         entropy(&standings(candidates.into_iter(), &others), weights.temperature)
     }
@@ -101,7 +102,7 @@ impl<'a> Judged<'a> {
 
     /// The best candidates by the score with the check.
     pub fn checked(&self, weights: &Weights) -> Vec<usize> {
-        best_of(self.totals(weights))
+        best_of(self.totals(weights).into_iter())
     }
 
     /// Numbers of the scan's candidates, its first choice first.
@@ -112,7 +113,8 @@ impl<'a> Judged<'a> {
     /// By how many points the best candidate leads the second, the check included; with fewer
     /// than two there is nothing to decide, and the lead is 0.
     pub fn margin(&self, weights: &Weights) -> i32 {
-        let mut totals: Vec<i32> = self.totals(weights).map(|(_, total)| total).collect();
+        let mut totals: Vec<i32> =
+            self.totals(weights).into_iter().map(|(_, total)| total).collect();
         totals.sort_unstable();
         match totals[..] {
             [.., second, best] => best - second,
@@ -120,12 +122,28 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// The candidates with their scores less what the check takes off.
-    fn totals(&self, weights: &Weights) -> impl Iterator<Item = (usize, i32)> + Clone {
-        self.scan.iter().take(CANDIDATES).map(|&i| {
-            let drop = Drop { points: self.features.drops[i].into(), reply: None };
-            (i, self.scores[i] - weights.penalty(drop))
-        })
+    /// The candidates with their scores less what the check takes off: two looks at whoever comes
+    /// to lead, one at the others.
+    fn totals(&self, weights: &Weights) -> Vec<(usize, i32)> {
+        let total = |i: usize, points: i16| {
+            let drop = Drop { points: points.into(), ..Drop::default() };
+            self.scores[i] - weights.penalty(drop)
+        };
+        let once = |&i: &usize| (i, total(i, self.features.drops[i]), false);
+        let mut all: Vec<(usize, i32, bool)> = self.candidates().iter().map(once).collect();
+        let rank = |&(i, total, _): &(usize, i32, bool)| {
+            (-total, scan_order(self.scores[i], self.labelled.moves[i].mv))
+        };
+        check_leaders(
+            &mut all,
+            rank,
+            |c| c.2,
+            |c| {
+                let points = self.features.drop_twice(self.labelled, c.0);
+                (c.1, c.2) = (total(c.0, points), true);
+            },
+        );
+        all.into_iter().map(|(i, total, _)| (i, total)).collect()
     }
 }
 

@@ -8,6 +8,7 @@ use shakmaty::{Chess, Move, Position as _};
 use super::{
     check::{self, Drop},
     choice::{CANDIDATES, Values, Weights, entropy, order, scan_order, standings, value},
+    double_check::{self, check_leaders},
     glance::{Before, Glance, LastMove},
     terms::TERM_COUNT,
 };
@@ -26,6 +27,8 @@ pub struct Candidate {
     pub kept: i32,
     /// What the opponent's worst forcing reply costs.
     pub drop: Drop,
+    /// Whether it was looked at twice, our answers being checked in their turn.
+    pub twice: bool,
     /// `V − β·100·drop`, in points: the choice has the most.
     pub total: i32,
     /// The values of all terms.
@@ -53,6 +56,8 @@ pub enum Stage {
     Score,
     /// The candidates are checked against forcing replies.
     Check,
+    /// The leading candidate has stood a second look.
+    DoubleCheck,
     /// The choice is made and the entropy worked out.
     Choice,
 }
@@ -85,11 +90,23 @@ pub fn analyse_into(
         check(position, candidate, weights);
     }
     done(Stage::Check);
-    insertion::sort_by_key(&mut analysis.candidates, |c| (-c.total, -c.score, order(c.mv)));
+    check_leaders(
+        &mut analysis.candidates,
+        rank,
+        |c| c.twice,
+        |c| check_twice(position, c, weights),
+    );
+    done(Stage::DoubleCheck);
+    insertion::sort_by_key(&mut analysis.candidates, rank);
     analysis.entropy = entropy_of(&analysis.candidates, &others, weights.temperature);
     let moves = analysis.candidates.len() + others.len();
     analysis.critical = weights.is_critical(moves, analysis.entropy);
     done(Stage::Choice);
+}
+
+/// The order of the candidates, the choice first.
+fn rank(candidate: &Candidate) -> impl Ord + use<> {
+    (-candidate.total, -candidate.score, order(candidate.mv))
 }
 
 /// Finds and scores the candidates, and the scan points of the other moves.
@@ -106,7 +123,8 @@ fn find(
     for (scan, mv) in found {
         let drop = Drop::default();
         let values = [0; TERM_COUNT];
-        let candidate = Candidate { mv, scan, score: 0, kept: 0, drop, total: 0, values };
+        let candidate =
+            Candidate { mv, scan, score: 0, kept: 0, drop, twice: false, total: 0, values };
         // As many as fit, since the scan's list is as long.
         let _ = analysis.candidates.push(candidate);
     }
@@ -168,6 +186,16 @@ fn check(position: &Chess, candidate: &mut Candidate, weights: &Weights) {
     let mut after = position.clone();
     after.play_unchecked(candidate.mv);
     candidate.drop = check::drop(&after, candidate.kept);
+    candidate.total = candidate.score - weights.penalty(candidate.drop);
+}
+
+/// Finds the worst forcing reply, our answers being checked in their turn.
+#[inline(never)]
+fn check_twice(position: &Chess, candidate: &mut Candidate, weights: &Weights) {
+    let mut after = position.clone();
+    after.play_unchecked(candidate.mv);
+    candidate.drop = double_check::drop(&after, candidate.kept);
+    candidate.twice = true;
     candidate.total = candidate.score - weights.penalty(candidate.drop);
 }
 

@@ -18,19 +18,15 @@ pub struct Drop {
     pub points: i32,
     /// The reply that costs them, if any does.
     pub reply: Option<Move>,
+    /// Our best answer and the second blow, where that is what costs; only a second look sees it.
+    pub then: Option<(Move, Move)>,
 }
 
 /// The worst of the opponent's forcing replies in `after`, the position a candidate leads to.
 /// `kept` is the mover's balance there by exchanges alone, in points. The mover may answer with
 /// any move, followed by exchanges.
 pub fn drop(after: &Chess, kept: i32) -> Drop {
-    let mut check = Check {
-        after,
-        scene: Scene::new(after),
-        even: -balance(after),
-        floor: kept - MAX_DROP,
-        steady: [None; STEADY],
-    };
+    let mut check = Check::new(after, kept - MAX_DROP);
     let mut worst = Drop::default();
     // In an order of their own, so that of equal replies the same one is told everywhere.
     let mut replies = after.legal_moves();
@@ -40,7 +36,7 @@ pub fn drop(after: &Chess, kept: i32) -> Drop {
             break;
         }
         if let Some(value) = check.value_below(reply, kept - worst.points) {
-            worst = Drop { points: kept - value, reply: Some(reply) };
+            worst = Drop { points: kept - value, reply: Some(reply), then: None };
         }
     }
     worst
@@ -50,7 +46,7 @@ pub fn drop(after: &Chess, kept: i32) -> Drop {
 const STEADY: usize = 3;
 
 /// A candidate under examination.
-struct Check<'a> {
+pub(super) struct Check<'a> {
     after: &'a Chess,
     scene: Scene,
     /// The mover's balance in it.
@@ -61,10 +57,16 @@ struct Check<'a> {
     steady: [Option<Move>; STEADY],
 }
 
-impl Check<'_> {
+impl<'a> Check<'a> {
+    /// The position that a candidate leads to, and a balance below which nothing matters.
+    pub fn new(after: &'a Chess, floor: i32) -> Check<'a> {
+        let (scene, even) = (Scene::new(after), -balance(after));
+        Check { after, scene, even, floor, steady: [None; STEADY] }
+    }
+
     /// The balance that `reply` leaves us, if it is forcing and leaves less than `bound`; at least
     /// the floor.
-    fn value_below(&mut self, reply: Move, bound: i32) -> Option<i32> {
+    pub fn value_below(&mut self, reply: Move, bound: i32) -> Option<i32> {
         let next = self.scene.after(reply);
         let even = self.even - immediate_gain(reply);
         // A reply that can be answered costs nothing, forcing or not, and this is cheaper to ask.
@@ -89,13 +91,13 @@ impl Check<'_> {
 
 /// Captures, promotions, checks, and threats: moves after which the opponent could win material
 /// by an exchange if we passed.
-fn is_forcing(reply: Move, next: &Scene) -> bool {
+pub(super) fn is_forcing(reply: Move, next: &Scene) -> bool {
     reply.is_capture() || reply.is_promotion() || next.is_check() || gains(&next.passed(), PAWN)
 }
 
 /// Whether our balance after `mv`, which led from `even` to `scene`, is at least `points` once the
 /// opponent's exchanges are played out.
-fn keeps(scene: &Scene, even: i32, mv: Move, points: i32) -> bool {
+pub(super) fn keeps(scene: &Scene, even: i32, mv: Move, points: i32) -> bool {
     let spare = even + immediate_gain(mv) - points;
     spare >= 0 && !gains(scene, spare + PAWN)
 }

@@ -5,6 +5,7 @@ use shakmaty::{Chess, Move, Position as _};
 
 use super::{
     check::{self, Drop},
+    double_check,
     glance::Glance,
     terms::{TERM_COUNT, TERMS},
 };
@@ -129,6 +130,14 @@ pub fn drop_of(position: &Chess, mv: Move) -> Drop {
     after.play_unchecked(mv);
     let kept = -exchanges(&after);
     check::drop(&after, kept)
+}
+
+/// The same at a second look, our answers being checked in their turn.
+pub fn drop_twice_of(position: &Chess, mv: Move) -> Drop {
+    let mut after = position.clone();
+    after.play_unchecked(mv);
+    let kept = -exchanges(&after);
+    double_check::drop(&after, kept)
 }
 
 /// The scan's order of moves: most scan points first, then by squares, so that the candidates

@@ -3,12 +3,14 @@
 //! - *Scan*: every legal move gets integer points from glance-level terms; the best eight are
 //!   the candidates.
 //! - *Score*: `V = Σ wᵢ·xᵢ`, integers, a pawn being 100.
-//! - *Check*: the opponent's forcing replies; the choice maximises `V − β·100·drop`.
+//! - *Check*: the opponent's forcing replies; the choice maximises `V − β·100·drop`. The leading
+//!   candidate gets a second look, in which our answers are checked in their turn.
 //!
 //! Every point of a score belongs to a named row of [`TERMS`].
 mod analysis;
 mod check;
 mod choice;
+mod double_check;
 mod explain;
 mod facts;
 mod glance;
@@ -20,8 +22,10 @@ mod weights;
 pub use analysis::{Analysis, Candidate, Stage, analyse, analyse_into};
 pub use check::{Drop, MAX_DROP};
 pub use choice::{
-    CANDIDATES, MAX_WEIGHT, Values, Weights, drop_of, entropy, scan_order, standings, values,
+    CANDIDATES, MAX_WEIGHT, Values, Weights, drop_of, drop_twice_of, entropy, scan_order,
+    standings, values,
 };
+pub use double_check::check_leaders;
 pub use explain::{Part, Warning, explain, notation, points};
 pub use facts::FULL_PHASE;
 pub use glance::{Before, Glance, LastMove};

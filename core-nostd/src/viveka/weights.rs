@@ -195,9 +195,9 @@ pub static FITTED: Weights = Weights {
         ("d_loose", -7, 0),
         ("d_tempo", 18, 0),
     ],
-    check_percent: 55,
+    check_percent: 100,
     temperature: 50,
-    critical_entropy: 798,
+    critical_entropy: 932,
 };
 
 /// The baseline v1: its terms and their weights in points.

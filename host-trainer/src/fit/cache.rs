@@ -157,10 +157,10 @@ fn load(path: &Path, key: &str, positions: &[LabelledPosition]) -> Result<Vec<Fe
         .iter()
         .map(|labelled| {
             let moves = rows.by_ref().take(labelled.moves.len());
-            Features {
-                moves: moves.map(|row| std::array::from_fn(|i| number(&row[i]))).collect(),
-                drops: drops.by_ref().take(labelled.moves.len()).collect(),
-            }
+            Features::of(
+                moves.map(|row| std::array::from_fn(|i| number(&row[i]))).collect(),
+                drops.by_ref().take(labelled.moves.len()).collect(),
+            )
         })
         .collect();
     let whole = positions.iter().zip(&features).all(|(labelled, features)| {

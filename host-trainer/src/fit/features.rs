@@ -1,5 +1,7 @@
 //! The terms' values and the drops of every move of a library, computed once and in parallel.
-use kibitzer_core::viveka::{Before, Glance, Values, drop_of, values};
+use std::sync::OnceLock;
+
+use kibitzer_core::viveka::{Before, Glance, Values, drop_of, drop_twice_of, values};
 use rayon::prelude::*;
 
 use crate::library::LabelledPosition;
@@ -11,6 +13,8 @@ pub struct Features {
     pub moves: Vec<Values>,
     /// What the worst forcing reply to each move costs, in points.
     pub drops: Vec<i16>,
+    /// The same at a second look; worked out when first asked for, since only leaders get one.
+    twice: Vec<OnceLock<i16>>,
 }
 
 impl Features {
@@ -18,10 +22,22 @@ impl Features {
     pub fn new(labelled: &LabelledPosition) -> Features {
         let before = Before::new(&labelled.position, labelled.last);
         let moves = labelled.moves.iter();
-        Features {
-            moves: moves.clone().map(|m| values(&Glance::new(&before, m.mv))).collect(),
-            drops: moves.map(|m| drop_of(&labelled.position, m.mv).points as i16).collect(),
-        }
+        Features::of(
+            moves.clone().map(|m| values(&Glance::new(&before, m.mv))).collect(),
+            moves.map(|m| drop_of(&labelled.position, m.mv).points as i16).collect(),
+        )
+    }
+
+    /// Features that were worked out before.
+    pub fn of(moves: Vec<Values>, drops: Vec<i16>) -> Features {
+        Features { twice: moves.iter().map(|_| OnceLock::new()).collect(), moves, drops }
+    }
+
+    /// What the worst forcing reply to move number `i` of `labelled` costs at a second look, in
+    /// points.
+    pub fn drop_twice(&self, labelled: &LabelledPosition, i: usize) -> i16 {
+        let drop = || drop_twice_of(&labelled.position, labelled.moves[i].mv).points as i16;
+        *self.twice[i].get_or_init(drop)
     }
 }
 

@@ -20,7 +20,8 @@ use crate::{
 pub struct Warning {
     /// The position after the candidate.
     after: Chess,
-    /// The reply, our best answer, and the exchanges that follow.
+    /// The reply, at a second look our answer and the next blow, then our best answer, and the
+    /// exchanges that follow.
     line: Line,
     /// What it costs.
     cost: Cost,
@@ -48,6 +49,10 @@ impl Warning {
         end.play_unchecked(reply);
         let mut line = Line::new();
         let _ = line.push(reply);
+        for mv in drop.then.into_iter().flat_map(|(answer, blow)| [answer, blow]) {
+            end.play_unchecked(mv);
+            let _ = line.push(mv);
+        }
         let cost = match best_answer(&end) {
             None if end.is_check() => Cost::Mate,
             None => Cost::Stalemate,
@@ -113,6 +118,11 @@ impl Warning {
             f.write_str(", for ")?;
             write_entries(f, ledger.gains(false))?;
         }
+        self.write_rest(f)
+    }
+
+    /// The moves after the reply, if there are any.
+    fn write_rest(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.line.len() > 1 {
             f.write_str(" (")?;
             let mut next = self.after.clone();
@@ -133,12 +143,17 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reply = notation(&self.after, self.reply());
         match &self.cost {
+            Cost::Mate if self.line.len() > 1 => {
+                write!(f, "after {reply} there is mate")?;
+                self.write_rest(f)
+            }
             Cost::Mate => write!(f, "{reply} is mate"),
             Cost::Stalemate => write!(f, "{reply} is stalemate"),
             Cost::Material => self.write_material(f, &Ledger::new(&self.line, 0)),
             Cost::Points(points) => {
                 let (whole, tenths) = (points / PAWN, points % PAWN / (PAWN / 10));
-                write!(f, "after {reply} {whole}.{tenths} pawns are lost")
+                write!(f, "after {reply} {whole}.{tenths} pawns are lost")?;
+                self.write_rest(f)
             }
         }
     }
