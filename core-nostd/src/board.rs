@@ -1,6 +1,7 @@
 //! A chessboard's answer to one position, as lines of text: the same on the board and the host.
 //!
-//! For a FEN line: `position` with the FEN, a `candidate` line for each candidate (the choice
+//! A line holds a FEN, and may go on with ` last ` and the opponent's last move in UCI, of which some
+//! terms speak. The answer: `position` with the line, a `candidate` line for each candidate (the choice
 //! first), a `choice` line, a `why` line with the reasons in words (not without a legal move), a
 //! `critical` line, and with a network a `net` line. For a line that is no legal position: an
 //! `error` line. Scores are in points, a pawn being 100.
@@ -11,10 +12,10 @@ use shakmaty::{CastlingMode, Chess, Move};
 use crate::{
     net::{Evaluation, Model},
     position::parse_fen,
-    viveka::{self, Analysis, Before, Candidate, Glance, Warning, Weights},
+    viveka::{self, Analysis, Before, Candidate, Glance, LastMove, Warning, Weights},
 };
 
-/// Bytes of the longest line that is read; a FEN has at most 92.
+/// Bytes of the longest line that is read; a FEN has at most 92, and a last move takes 11.
 pub const MAX_LINE: usize = 128;
 
 /// Terms that speak for or against the choice and are told in words.
@@ -86,11 +87,20 @@ impl Board<'_> {
         }
         // What is no text is no FEN either, and refused like an empty line.
         let line = core::str::from_utf8(line).unwrap_or_default().trim();
-        match parse_fen(line) {
+        let (fen, last) = match line.split_once(" last ") {
+            Some((fen, uci)) => match uci.parse().ok().and_then(|uci| LastMove::from_uci(&uci)) {
+                Some(last) => (fen, Some(last)),
+                None => {
+                    return writeln!(out, "error the last move is no UCI move; write it as in e7e5");
+                }
+            },
+            None => (line, None),
+        };
+        match parse_fen(fen) {
             Ok(position) => {
                 writeln!(out, "position {line}")?;
                 done(Stage::Read);
-                self.viveka(&position, out, done)?;
+                self.viveka(&position, last, out, done)?;
                 self.net(&position, out, done)
             }
             Err(error) => writeln!(out, "error {error}"),
@@ -100,14 +110,15 @@ impl Board<'_> {
     fn viveka(
         &self,
         position: &Chess,
+        last: Option<LastMove>,
         out: &mut impl Write,
         done: &mut dyn FnMut(Stage),
     ) -> fmt::Result {
-        let (best, critical, entropy) = self.candidates(position, out, done)?;
+        let (best, critical, entropy) = self.candidates(position, last, out, done)?;
         match best {
             Some(best) => {
                 writeln!(out, "choice {}", uci(best.mv))?;
-                self.why(position, &best, out)?;
+                self.why(position, last, &best, out)?;
             }
             None => writeln!(out, "choice none")?,
         }
@@ -122,11 +133,12 @@ impl Board<'_> {
     fn candidates(
         &self,
         position: &Chess,
+        last: Option<LastMove>,
         out: &mut impl Write,
         done: &mut dyn FnMut(Stage),
     ) -> Result<(Option<Candidate>, bool, i32), fmt::Error> {
         let mut analysis = Analysis::default();
-        viveka::analyse_into(&mut analysis, position, None, self.weights, &mut |stage| {
+        viveka::analyse_into(&mut analysis, position, last, self.weights, &mut |stage| {
             done(Stage::Viveka(stage));
         });
         for candidate in &analysis.candidates {
@@ -149,8 +161,14 @@ impl Board<'_> {
 
     /// Writes the reasons for a candidate in words, the weightiest first, and what the check found.
     #[inline(never)] // what the sentences need must not stay on the caller's stack
-    fn why(&self, position: &Chess, c: &Candidate, out: &mut impl Write) -> fmt::Result {
-        let before = Before::new(position, None);
+    fn why(
+        &self,
+        position: &Chess,
+        last: Option<LastMove>,
+        c: &Candidate,
+        out: &mut impl Write,
+    ) -> fmt::Result {
+        let before = Before::new(position, last);
         let glance = Glance::new(&before, c.mv);
         write!(out, "why")?;
         let mut mark = "";
@@ -199,6 +217,7 @@ pub fn uci(mv: Move) -> impl fmt::Display {
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
     use super::*;
 
     fn answer(line: &[u8]) -> heapless::String<4096> {
@@ -230,6 +249,20 @@ mod tests {
             assert_eq!(out.lines().count(), 1, "{out}");
         }
         assert!(answer(&long).contains("longer"));
+    }
+
+    #[test]
+    fn the_last_move_counts() {
+        let fen = "4k3/8/8/3n4/8/8/3R4/4K3 w - - 0 1";
+        let take = |line: &str| {
+            let out = answer(line.as_bytes());
+            let line = out.lines().find(|line| line.starts_with("candidate d2d5 "));
+            line.is_some_and(|line| line.contains(" recapture="))
+        };
+        assert!(!take(fen));
+        assert!(take(&std::format!("{fen} last c7d5")));
+        assert!(!take(&std::format!("{fen} last f7e8")));
+        assert!(answer(std::format!("{fen} last x").as_bytes()).starts_with("error "));
     }
 
     #[test]

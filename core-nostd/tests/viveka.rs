@@ -195,6 +195,8 @@ fn a_mate_in_one_is_chosen() {
         ("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1", "a1a8"),
         ("r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4", "h5f7"),
         ("rnbqkbnr/pppp1ppp/4p3/8/6P1/5P2/PPPPP2P/RNBQKBNR b KQkq - 0 2", "d8h4"),
+        // Instead of taking a queen.
+        ("6k1/5ppp/8/8/8/2q5/8/1N2R1K1 w - - 0 1", "e1e8"),
     ] {
         let analysis = analyse(&parse_fen(fen).unwrap(), None, &FITTED);
         let choice = analysis.candidates[0].mv.to_uci(CastlingMode::Standard).to_string();

@@ -252,6 +252,11 @@ fn read_score(uci: &str, score: &Score) -> Result<i32, Fault> {
     })
 }
 
+fn two_labels(uci: &str) -> Fault {
+    let what = format!("the move {uci} has two labels");
+    Fault::new(what, "label the position again, or delete the line")
+}
+
 /// The hybrid label of each move: deep where there is one, else shallow below the last deep.
 fn labels(record: &Record) -> Result<HashMap<&str, (i32, bool)>, Fault> {
     if record.top.is_empty() {
@@ -263,18 +268,19 @@ fn labels(record: &Record) -> Result<HashMap<&str, (i32, bool)>, Fault> {
     for (uci, score, _) in &record.top {
         let score = read_score(uci, score)?;
         ceiling = ceiling.min(score - 1);
-        deep.insert(uci.as_str(), (score, true));
+        if deep.insert(uci.as_str(), (score, true)).is_some() {
+            return Err(two_labels(uci));
+        }
     }
     let mut labels = HashMap::new();
     for (uci, score) in &record.all {
         let shallow = read_score(uci, score)?.min(ceiling);
         let label = deep.remove(uci.as_str()).unwrap_or((shallow, false));
         if labels.insert(uci.as_str(), label).is_some() {
-            let what = format!("the move {uci} has two labels");
-            return Err(Fault::new(what, "label the position again, or delete the line"));
+            return Err(two_labels(uci));
         }
     }
-    match deep.keys().next() {
+    match deep.keys().min() {
         None => Ok(labels),
         Some(uci) => {
             let what = format!("the top move {uci} is missing from the list of all moves");
@@ -341,6 +347,8 @@ mod tests {
         assert_eq!(what(ALL, ""), "no move has a deep label");
         let twice = format!(r#"{ALL}, ["a2a3", 1]"#);
         assert_eq!(what(&twice, TOP), "the move a2a3 has two labels");
+        let twice = format!(r#"{TOP}, ["a2a3", 1, []]"#);
+        assert_eq!(what(ALL, &twice), "the move a2a3 has two labels");
         let top = r#"["a2a5", 3, []]"#;
         assert_eq!(what(ALL, top), "the top move a2a5 is missing from the list of all moves");
         let top = r#"["a2a4", 3, ["a2a4", "a4a5"]]"#;

@@ -21,7 +21,7 @@ pub const BY_HAND: &[(&str, &str, &str, i16)] = &[
     ("simplify", "3rk3/8/8/8/8/8/3RP3/3RK3 w - - 0 1", "d2d8", 0),
     ("simplify", "2nrk3/8/8/8/8/8/3RPP2/3RKN2 w - - 0 1", "d2d8", 0),
     ("simplify", "r2rk3/8/8/8/8/8/QP1R4/3RK3 w - - 0 1", "d2d8", 3),
-    ("mate", "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1", "a1a8", 1),
+    ("mate", "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1", "a1a8", 10),
     ("mate", "6k1/5pp1/8/8/8/8/8/R3K3 w - - 0 1", "a1a8", 0),
     ("draws", "k7/8/1K6/8/8/8/8/2Q5 w - - 0 1", "c1c7", -9),
     ("rescue", "4k3/8/8/2p5/3N4/8/8/4K3 w - - 0 1", "d4f3", 3),

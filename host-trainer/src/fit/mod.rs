@@ -125,8 +125,10 @@ fn fit_scan(samples: &[Sample], points_per_logit: f64) -> (Path, Vec<(usize, i32
 
 /// Fits `columns`, the first of which is counted in pawns, and searches integers for them.
 fn in_pawns(samples: &[Sample], columns: Vec<usize>) -> Result<Linear> {
+    let pawns = columns.first().copied();
     let (columns, weights) = fit_columns(samples, columns);
-    let pawn = weights.first().copied().unwrap_or(0.0);
+    // Left out, if its weight contradicted its sense.
+    let pawn = if columns.first().copied() == pawns { weights[0] } else { 0.0 };
     if pawn < 1e-3 {
         let mend = "fit on more positions, or check the scores' sign";
         return Err(UserError::new("the fit gives material no weight", "the library", mend).into());
@@ -206,8 +208,8 @@ fn missed(sample: &Sample, scores: &[f64]) -> f64 {
 }
 
 /// Score and scan points of the terms that a rule fixes rather than the fit: what ends the game
-/// is too rare in libraries of unfinished games to learn from. Checkmate counts as the most a
-/// choice can lose; stalemate loses the material balance, which the exchanges do not see.
+/// is too rare in libraries of unfinished games to learn from. Checkmate counts more than
+/// anything else; stalemate loses the material balance, which the exchanges do not see.
 fn fixed(term: usize) -> Option<(i32, i32)> {
     match TERMS[term].name {
         "mate" => Some((MAX_DROP, MAX_DROP)),

@@ -11,8 +11,8 @@ use crate::{
     moves::destination,
 };
 
-/// A reply and its answer, or a candidate, and the exchanges after them.
-pub const MAX_LINE: usize = MAX_PLIES + 2;
+/// Two replies and their answers at most, and the exchanges after them.
+pub const MAX_LINE: usize = MAX_PLIES + 4;
 /// A line: moves of both sides in turn.
 pub type Line = Vec<Move, MAX_LINE>;
 

@@ -11,7 +11,14 @@ use crate::{
 };
 
 pub(super) const ROWS: &[Term] = &[
-    term!("mate", worked_out, good, mate, "1 for checkmate", "is checkmate"),
+    term!(
+        "mate",
+        worked_out,
+        good,
+        mate,
+        "10 for checkmate: with its weight more than any other score",
+        "is checkmate"
+    ),
     term!(
         "rescue",
         glance,
@@ -123,7 +130,7 @@ pub(super) const ROWS: &[Term] = &[
 ];
 
 fn mate(g: &Glance) -> i32 {
-    i32::from(g.gives_check() && !g.has_reply())
+    if g.gives_check() && !g.has_reply() { 10 } else { 0 }
 }
 
 fn rescue(g: &Glance) -> i32 {
