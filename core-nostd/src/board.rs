@@ -87,14 +87,8 @@ impl Board<'_> {
         }
         // What is no text is no FEN either, and refused like an empty line.
         let line = core::str::from_utf8(line).unwrap_or_default().trim();
-        let (fen, last) = match line.split_once(" last ") {
-            Some((fen, uci)) => match uci.parse().ok().and_then(|uci| LastMove::from_uci(&uci)) {
-                Some(last) => (fen, Some(last)),
-                None => {
-                    return writeln!(out, "error the last move is no UCI move; write it as in e7e5");
-                }
-            },
-            None => (line, None),
+        let Some((fen, last)) = split_last(line) else {
+            return writeln!(out, "error the last move is no UCI move; write it as in e7e5");
         };
         match parse_fen(fen) {
             Ok(position) => {
@@ -203,6 +197,13 @@ impl Board<'_> {
         done(Stage::Net);
         Ok(())
     }
+}
+
+/// The FEN of a line, and the last move if it gives one; `None` if what it gives is none.
+fn split_last(line: &str) -> Option<(&str, Option<LastMove>)> {
+    let Some((fen, uci)) = line.split_once(" last ") else { return Some((line, None)) };
+    let last = LastMove::from_uci(&uci.parse().ok()?)?;
+    Some((fen, Some(last)))
 }
 
 /// A fraction in thousandths, rounded toward zero.

@@ -65,7 +65,7 @@ fn captures(position: &Chess) -> Vec<Move, MAX_CAPTURES> {
     list
 }
 
-/// The place of a capture in the order of trial, different for each.
+/// The place of a capture in the order of trial; promotions to knight and bishop share one.
 fn order(board: &Board, us: Color, mv: Move) -> (i32, i32, Place, Place) {
     let gain = mv.capture().map_or(0, piece_points) + mv.promotion().map_or(0, piece_points);
     let place = |square| place(board, us, square);

@@ -166,7 +166,7 @@ impl Placement {
 
     /// Plays `color`'s capture and tells whether its king is safe; [`Placement::take_back`] undoes
     /// it.
-    #[inline(never)] // keeps the frames of the exchange search, which calls itself, small
+    #[inline(never)] // keeps the exchange search's frame small
     pub fn capture(&mut self, color: Color, capture: Capture) -> bool {
         self.toggle_capture(color, capture);
         !self.is_check(color)

@@ -39,7 +39,8 @@ pub struct Weights {
     pub critical_entropy: i32,
 }
 
-/// Largest size of a score weight or of scan points: with it no sum over the terms overflows.
+/// Largest size of a score weight or of scan points: with values as terms have them, a few hundred
+/// at most, no sum over the terms comes near the limits of an i32.
 pub const MAX_WEIGHT: i32 = 1_000;
 /// Largest β, in percent.
 const MAX_CHECK_PERCENT: i32 = 1_000;
