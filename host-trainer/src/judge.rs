@@ -63,7 +63,8 @@ impl<'a> Judged<'a> {
     pub fn entropy(&self, weights: &Weights) -> i32 {
         let candidates: Vec<(i32, i32)> =
             self.totals(weights).into_iter().map(|(i, total)| (self.scans[i], total)).collect();
-        let others: Vec<i32> = self.scan.iter().skip(CANDIDATES).map(|&i| self.scans[i]).collect();
+        let others: Vec<i16> =
+            self.scan.iter().skip(CANDIDATES).map(|&i| self.scans[i] as i16).collect();
         entropy(&standings(candidates.into_iter(), &others), weights.temperature)
     }
 

@@ -137,7 +137,7 @@ fn find(
 type Found = Vec<(i32, Move), CANDIDATES>;
 /// Scan points of the moves that are no candidates. Reachable positions have at most
 /// [`MAX_LEGAL`] moves; a few more would only be missing.
-type Others = Vec<i32, MAX_LEGAL>;
+type Others = Vec<i16, MAX_LEGAL>;
 
 /// Gives every legal move its scan points and keeps the best.
 #[inline(never)]
@@ -155,13 +155,13 @@ fn keep(found: &mut Found, others: &mut Others, points: i32, mv: Move) {
     let key = |&(points, mv): &(i32, Move)| scan_order(points, mv);
     let place = found.iter().take_while(|other| key(other) < scan_order(points, mv)).count();
     if place == CANDIDATES {
-        let _ = others.push(points);
+        let _ = others.push(points as i16);
         return;
     }
     if found.is_full()
         && let Some((evicted, _)) = found.pop()
     {
-        let _ = others.push(evicted);
+        let _ = others.push(evicted as i16);
     }
     // The list has room and `place` lies within it.
     let _ = found.insert(place, (points, mv));
@@ -200,7 +200,7 @@ fn check_twice(position: &Chess, candidate: &mut Candidate, weights: &Weights) {
 }
 
 #[inline(never)]
-fn entropy_of(candidates: &[Candidate], others: &[i32], temperature: i32) -> i32 {
+fn entropy_of(candidates: &[Candidate], others: &[i16], temperature: i32) -> i32 {
     let candidates = candidates.iter().map(|c| (c.scan, c.total));
     entropy(&standings(candidates, others), temperature)
 }

@@ -72,12 +72,12 @@ impl Weights {
 
     /// Scan points: on the score's scale, but of terms seen at a glance alone.
     pub fn scan(&self, values: &Values) -> i32 {
-        self.sum(|row| row.2, |i| values[i])
+        scan_points(self.sum(|row| row.2, |i| values[i]))
     }
 
     /// Scan points of a move, working out only what has some.
     pub(super) fn scan_of(&self, glance: &Glance) -> i32 {
-        self.sum(|row| row.2, |i| value(i, glance))
+        scan_points(self.sum(|row| row.2, |i| value(i, glance)))
     }
 
     /// Sums weight times value over the terms with a weight; other values are not asked for.
@@ -117,12 +117,15 @@ pub(super) fn value(i: usize, glance: &Glance) -> i16 {
 /// stand in, shifted by what the candidates' totals differ from their scan points on average.
 pub fn standings(
     candidates: impl Iterator<Item = (i32, i32)> + Clone,
-    others: &[i32],
+    others: &[i16],
 ) -> Vec<i32, { MAX_LEGAL + CANDIDATES }> {
     let count = candidates.clone().count().max(1) as i32;
     let shift = candidates.clone().map(|(scan, total)| total - scan).sum::<i32>() / count;
     let totals = candidates.map(|(_, total)| total);
-    totals.chain(others.iter().map(|scan| scan + shift)).take(MAX_LEGAL + CANDIDATES).collect()
+    totals
+        .chain(others.iter().map(|&scan| i32::from(scan) + shift))
+        .take(MAX_LEGAL + CANDIDATES)
+        .collect()
 }
 
 /// What the worst forcing reply to `mv`, a legal move of `position`, costs.
@@ -139,6 +142,11 @@ pub fn drop_twice_of(position: &Chess, mv: Move) -> Drop {
     after.play_unchecked(mv);
     let kept = -exchanges(&after);
     double_check::drop(&after, kept)
+}
+
+/// Scan points are kept in 16 bits: a board keeps those of every move.
+fn scan_points(sum: i32) -> i32 {
+    sum.clamp(i16::MIN.into(), i16::MAX.into())
 }
 
 /// The scan's order of moves: most scan points first, then by squares, so that the candidates

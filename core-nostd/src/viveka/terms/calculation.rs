@@ -81,13 +81,24 @@ fn after(position: &Chess, mv: Move) -> Chess {
 }
 
 fn allows_mating_check(g: &Glance) -> i32 {
-    let scene = Scene::new(&g.after);
-    let checks = |&&reply: &&Move| scene.after(reply).is_check();
-    let mates = |&reply: &Move| {
-        let next = after(&g.after, reply);
-        has_move(&next) && every_answer_allows_mate(&next)
-    };
-    i32::from(g.after.legal_moves().iter().filter(checks).any(mates))
+    let mut from = 0;
+    while let Some((place, check)) = next_check(&g.after, from) {
+        let next = after(&g.after, check);
+        if has_move(&next) && every_answer_allows_mate(&next) {
+            return 1;
+        }
+        from = place + 1;
+    }
+    0
+}
+
+/// The next check, from a place in the list of moves on, with its place.
+#[inline(never)] // the list must not stay on the stack while the answers are looked at
+fn next_check(position: &Chess, from: usize) -> Option<(usize, Move)> {
+    let scene = Scene::new(position);
+    let moves = position.legal_moves();
+    let mut rest = moves.iter().copied().enumerate().skip(from);
+    rest.find(|&(_, mv)| scene.after(mv).is_check())
 }
 
 #[inline(never)] // nor the list of answers
