@@ -1,19 +1,16 @@
 //! What an analysis and its dear parts take on the host, over the fixture positions.
+#[path = "../tests/positions/mod.rs"]
+mod positions;
+
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use kibitzer_core::{
     exchange::{balance, exchanges, reaches},
-    position::parse_fen,
     shakmaty::{Chess, Position as _},
     viveka::{FITTED, analyse, drop_of},
 };
-
-fn positions() -> Vec<Chess> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/positions.fen");
-    let text = std::fs::read_to_string(path).expect("a fixture");
-    text.lines().map(|line| parse_fen(line).expect("a legal position")).collect()
-}
+use positions::positions;
 
 /// Each position after each of its moves, with the mover's balance before.
 fn successors(positions: &[Chess]) -> Vec<(Chess, i32)> {

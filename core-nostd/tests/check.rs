@@ -59,6 +59,14 @@ fn plain(position: &Chess, mv: Move, answer: fn(&Chess, Move) -> i32) -> Drop {
     worst
 }
 
+/// A position some moves after a fixture, and one of its moves.
+fn reached_move(start: usize, choices: &[u16], pick: usize) -> Option<(Chess, Move)> {
+    let position = reached(start, choices);
+    let moves = position.legal_moves();
+    let mv = *moves.get(pick.checked_rem(moves.len())?)?;
+    Some((position, mv))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
@@ -68,10 +76,7 @@ proptest! {
         choices in prop::collection::vec(any::<u16>(), 0..12),
         pick in any::<usize>(),
     ) {
-        let position = reached(start, &choices);
-        let moves = position.legal_moves();
-        if !moves.is_empty() {
-            let mv = moves[pick % moves.len()];
+        if let Some((position, mv)) = reached_move(start, &choices, pick) {
             prop_assert_eq!(drop_of(&position, mv), plain(&position, mv, once), "{:?} {:?}", position, mv);
         }
     }
@@ -87,10 +92,7 @@ proptest! {
         choices in prop::collection::vec(any::<u16>(), 0..12),
         pick in any::<usize>(),
     ) {
-        let position = reached(start, &choices);
-        let moves = position.legal_moves();
-        if !moves.is_empty() {
-            let mv = moves[pick % moves.len()];
+        if let Some((position, mv)) = reached_move(start, &choices, pick) {
             let (found, plain) = (drop_twice_of(&position, mv), plain(&position, mv, twice));
             prop_assert_eq!(found.points, plain.points, "{:?} {:?}", position, mv);
             prop_assert_eq!(found.reply, plain.reply, "{:?} {:?}", position, mv);

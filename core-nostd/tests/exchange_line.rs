@@ -1,20 +1,18 @@
 //! The position at the end of the exchanges: by hand, by its balance, and mirrored.
+mod mirror;
+mod positions;
+
 use kibitzer_core::{
     exchange::{balance, exchanges},
     exchange_line::settle,
     position::parse_fen,
-    shakmaty::{CastlingMode, Chess, EnPassantMode, FromSetup as _, Position as _, Square},
+    shakmaty::{Chess, Position as _},
 };
+use mirror::mirrored;
+use positions::positions;
 
 fn settled(position: &Chess) -> Chess {
     settle(position, exchanges(position))
-}
-
-fn positions() -> Vec<Chess> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/positions.fen");
-    let text = std::fs::read_to_string(path).unwrap();
-    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.map(|line| parse_fen(line).unwrap()).collect()
 }
 
 #[test]
@@ -69,24 +67,13 @@ fn the_line_reaches_the_promised_balance() {
 fn colours_and_wings_do_not_matter() {
     let mut wings = 0;
     for position in positions() {
-        let setup = position.to_setup(EnPassantMode::Legal);
-        let mirrored = |flip: fn(&mut kibitzer_core::shakmaty::Setup)| {
-            let mut setup = setup.clone();
-            flip(&mut setup);
-            Chess::from_setup(setup, CastlingMode::Standard).ok()
-        };
         let end = settled(&position).board().clone();
-        if let Some(other) = mirrored(|setup| setup.mirror()) {
+        if let Some(other) = mirrored(&position, true) {
             assert_eq!(*settled(&other).board(), end.clone().into_mirrored(), "{position:?}");
         }
-        if !position.castles().is_empty() {
-            continue;
-        }
-        let flip = |setup: &mut kibitzer_core::shakmaty::Setup| {
-            setup.board.flip_horizontal();
-            setup.ep_square = setup.ep_square.map(Square::flip_horizontal);
-        };
-        if let Some(other) = mirrored(flip) {
+        if position.castles().is_empty()
+            && let Some(other) = mirrored(&position, false)
+        {
             let mut board = end;
             board.flip_horizontal();
             assert_eq!(*settled(&other).board(), board, "{position:?}");

@@ -1,4 +1,6 @@
 //! Explanations: right sentences in known positions, and true ones everywhere.
+mod positions;
+
 use kibitzer_core::{
     position::parse_fen,
     shakmaty::{Board, Chess, Color, Move, Position as _, Role, Square, uci::UciMove},
@@ -7,12 +9,7 @@ use kibitzer_core::{
         explain, points, values,
     },
 };
-
-fn positions() -> Vec<Chess> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/positions.fen");
-    let text = std::fs::read_to_string(path).unwrap();
-    text.lines().map(|line| parse_fen(line).unwrap()).collect()
-}
+use positions::positions;
 
 /// Weights that give every term with a value some points, so that every term speaks.
 fn all_ones() -> Weights {

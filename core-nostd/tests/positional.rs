@@ -1,16 +1,14 @@
 //! The positional features: worked out by hand, seen from both sides, and mirrored.
+mod mirror;
+mod positions;
+
 use kibitzer_core::{
     position::parse_fen,
-    shakmaty::{CastlingMode, Chess, Color, EnPassantMode, FromSetup as _, Position as _, Square},
+    shakmaty::{Chess, Color, Position as _},
     viveka::positional::{FEATURE_COUNT, FEATURES, FITTED, Features, Survey, evaluate},
 };
-
-fn positions() -> Vec<Chess> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/positions.fen");
-    let text = std::fs::read_to_string(path).unwrap();
-    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.map(|line| parse_fen(line).unwrap()).collect()
-}
+use mirror::mirrored;
+use positions::positions;
 
 fn values(position: &Chess, us: Color) -> Features {
     Survey::of(position, us).values()
@@ -153,18 +151,6 @@ fn the_other_side_sees_the_negative() {
         assert_eq!(us, them.map(|f| -f), "{position:?}");
         assert_eq!(evaluate(&position, Color::White), -evaluate(&position, Color::Black));
     }
-}
-
-/// The position with its colours exchanged, or its wings.
-fn mirrored(position: &Chess, colours: bool) -> Option<Chess> {
-    let mut setup = position.to_setup(EnPassantMode::Legal);
-    if colours {
-        setup.mirror();
-    } else {
-        setup.board.flip_horizontal();
-        setup.ep_square = setup.ep_square.map(Square::flip_horizontal);
-    }
-    Chess::from_setup(setup, CastlingMode::Standard).ok()
 }
 
 #[test]

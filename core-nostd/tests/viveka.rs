@@ -1,36 +1,22 @@
 //! Viveka from outside: terms worked out by hand, symmetry, explanations, choices.
 mod by_hand;
+mod mirror;
+mod positions;
+mod term_values;
 
 use by_hand::{AFTER_LAST, BY_HAND};
 use kibitzer_core::{
     moves::destination,
     position::parse_fen,
-    shakmaty::{
-        CastlingMode, Chess, EnPassantMode, FromSetup as _, Position as _, Square, uci::UciMove,
-    },
+    shakmaty::{CastlingMode, Chess, Position as _, Square},
     viveka::{
         Before, CANDIDATES, FITTED, Glance, LastMove, TERMS, Values, Weights, analyse, scan_order,
         values,
     },
 };
-
-fn positions() -> Vec<Chess> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/positions.fen");
-    let text = std::fs::read_to_string(path).unwrap();
-    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.map(|line| parse_fen(line).unwrap()).collect()
-}
-
-fn term(name: &str) -> usize {
-    TERMS.iter().position(|t| t.name == name).unwrap_or_else(|| panic!("no term {name}"))
-}
-
-fn values_of(fen: &str, last: Option<&str>, uci: &str) -> Values {
-    let position = parse_fen(fen).unwrap();
-    let mv = uci.parse::<UciMove>().unwrap().to_move(&position).unwrap();
-    let last = last.and_then(|uci| LastMove::from_uci(&uci.parse().unwrap()));
-    values(&Glance::new(&Before::new(&position, last), mv))
-}
+use mirror::mirrored;
+use positions::positions;
+use term_values::{term, values_of};
 
 /// The opening position.
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -66,18 +52,6 @@ fn every_term_is_tested_by_hand() {
         let tested = rows.iter().any(|&(name, value)| name == t.name && value != 0);
         assert!(tested, "{} has no position where it is not 0", t.name);
     }
-}
-
-/// The position with `change` applied to its setup.
-fn mirrored(position: &Chess, flip_ranks: bool) -> Option<Chess> {
-    let mut setup = position.to_setup(EnPassantMode::Legal);
-    if flip_ranks {
-        setup.mirror();
-    } else {
-        setup.board.flip_horizontal();
-        setup.ep_square = setup.ep_square.map(Square::flip_horizontal);
-    }
-    Chess::from_setup(setup, CastlingMode::Standard).ok()
 }
 
 /// Values of all moves, sorted: a mirrored position must give the same.
