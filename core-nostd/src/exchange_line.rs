@@ -5,6 +5,7 @@ use shakmaty::{Board, Chess, Color, Move, Position as _, Square};
 use crate::{
     exchange::{balance, piece_points, reaches},
     insertion,
+    position::after,
 };
 
 /// No legal position has more captures than this.
@@ -42,8 +43,7 @@ pub fn play_out(position: &mut Chess, mut value: i32, mut each: impl FnMut(Move)
 #[inline(never)] // the list of captures must not stay on the caller's stack
 fn play_best(position: &mut Chess, value: i32) -> Option<Move> {
     for mv in captures(position) {
-        let mut next = position.clone();
-        next.play_unchecked(mv);
+        let next = after(position, mv);
         if !reaches(&next, 1 - value) {
             *position = next;
             return Some(mv);

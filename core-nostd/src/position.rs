@@ -2,7 +2,7 @@
 use core::fmt;
 
 use shakmaty::{
-    CastlingMode, Chess, Color, PositionError, PositionErrorKinds,
+    CastlingMode, Chess, Color, Move, Position as _, PositionError, PositionErrorKinds,
     fen::{Fen, ParseFenError},
 };
 
@@ -60,6 +60,14 @@ fn write_syntax(error: &ParseFenError, f: &mut fmt::Formatter<'_>) -> fmt::Resul
     })
 }
 
+/// The position after `mv`, a legal move.
+#[inline(never)] // one copy in flash: most of Viveka plays moves
+pub(crate) fn after(position: &Chess, mv: Move) -> Chess {
+    let mut next = position.clone();
+    next.play_unchecked(mv);
+    next
+}
+
 /// Reads a FEN. Castling rights and en passant squares that the board contradicts are dropped,
 /// as python-chess and most GUIs do; everything else that is illegal is an error.
 pub fn parse_fen(text: &str) -> Result<Chess, FenError> {
@@ -87,10 +95,18 @@ pub fn parse_fen(text: &str) -> Result<Chess, FenError> {
         })
 }
 
+/// A position and one of its legal moves, for tests.
+#[cfg(test)]
+pub(crate) fn parse_move(fen: &str, uci: &str) -> (Chess, Move) {
+    let position = parse_fen(fen).expect("a legal position");
+    let uci: shakmaty::uci::UciMove = uci.parse().expect("a move in UCI");
+    let mv = uci.to_move(&position).expect("a legal move");
+    (position, mv)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shakmaty::Position as _;
 
     #[test]
     fn each_fault_has_its_own_error() {

@@ -9,14 +9,13 @@ use shakmaty::{Bitboard, Board, Chess, Color, Move, Position as _, Role, Square,
 use crate::{
     exchange::{immediate_gain, piece_points},
     moves::destination,
+    position::after,
 };
 
 /// What the exchange on the square where `mv` lands is worth to the mover, in points: what it
 /// takes, less what the opponent wins by retaking there. `mv` is a legal move of `position`.
 pub fn exchange_one(position: &Chess, mv: Move) -> i32 {
-    let mut after = position.clone();
-    after.play_unchecked(mv);
-    immediate_gain(mv) - hangs(after.board(), destination(mv))
+    immediate_gain(mv) - hangs(after(position, mv).board(), destination(mv))
 }
 
 /// What its enemies win, in points, by taking the piece on `square` and going on there as long
@@ -77,8 +76,7 @@ fn behind(board: &Board, square: Square, from: Square, occupied: Bitboard) -> u3
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::position::parse_fen;
-    use shakmaty::uci::UciMove;
+    use crate::position::{parse_fen, parse_move};
 
     /// Either bishop may take, but behind one of them the enemy's bishop waits: if that one goes
     /// first, nothing is won.
@@ -108,8 +106,7 @@ mod tests {
             ("castling", "4k3/8/8/8/8/8/8/4K2R w K - 0 1", "e1g1", 0),
             ("another loose piece is not seen", "4k3/8/8/8/2p5/1N6/8/4K3 w - - 0 1", "e1e2", 0),
         ] {
-            let position = parse_fen(fen).unwrap();
-            let mv = uci.parse::<UciMove>().unwrap().to_move(&position).unwrap();
+            let (position, mv) = parse_move(fen, uci);
             assert_eq!(exchange_one(&position, mv), points, "{why}: {fen} {uci}");
         }
     }

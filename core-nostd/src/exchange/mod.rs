@@ -6,7 +6,7 @@ mod search;
 
 use shakmaty::{Chess, Move, Position as _, Role};
 
-use crate::scene::Scene;
+use crate::{position::after, scene::Scene};
 use search::Search;
 
 /// A pawn, in points: the unit of every score.
@@ -104,21 +104,17 @@ pub fn reaches(position: &Chess, points: i32) -> bool {
 /// The full exchange outcome of a move, in points: the balance the mover keeps after the move
 /// and the exchanges that follow, minus the balance before.
 pub fn x_q(position: &Chess, mv: Move) -> i32 {
-    let mut next = position.clone();
-    next.play_unchecked(mv);
-    -exchanges(&next) - balance(position)
+    -exchanges(&after(position, mv)) - balance(position)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::position::parse_fen;
-    use shakmaty::uci::UciMove;
+    use crate::position::{parse_fen, parse_move};
 
     fn outcome(fen: &str, uci: &str) -> i32 {
-        let position = parse_fen(fen).unwrap();
-        let mv: UciMove = uci.parse().unwrap();
-        x_q(&position, mv.to_move(&position).unwrap())
+        let (position, mv) = parse_move(fen, uci);
+        x_q(&position, mv)
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::{
     glance::{Before, Glance, LastMove},
     terms::TERM_COUNT,
 };
-use crate::{insertion, moves::MAX_LEGAL};
+use crate::{insertion, moves::MAX_LEGAL, position::after};
 
 /// A move that the scan kept, with everything that decides on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,15 +87,14 @@ pub fn analyse_into(
     find(analysis, &mut others, &Before::new(position, last), weights, done);
     done(Stage::Score);
     for candidate in &mut analysis.candidates {
-        check(position, candidate, weights);
+        check(position, candidate, check::drop, weights);
     }
     done(Stage::Check);
-    check_leaders(
-        &mut analysis.candidates,
-        rank,
-        |c| c.twice,
-        |c| check_twice(position, c, weights),
-    );
+    let check_twice = |candidate: &mut Candidate| {
+        check(position, candidate, double_check::drop, weights);
+        candidate.twice = true;
+    };
+    check_leaders(&mut analysis.candidates, rank, |c| c.twice, check_twice);
     done(Stage::DoubleCheck);
     insertion::sort_by_key(&mut analysis.candidates, rank);
     analysis.entropy = entropy_of(&analysis.candidates, &others, weights.temperature);
@@ -180,22 +179,15 @@ fn score(before: &Before, candidate: &mut Candidate, weights: &Weights) {
     candidate.kept = before.balance + glance.x_q();
 }
 
-/// Finds the worst forcing reply.
+/// Finds the worst forcing reply by `look`.
 #[inline(never)]
-fn check(position: &Chess, candidate: &mut Candidate, weights: &Weights) {
-    let mut after = position.clone();
-    after.play_unchecked(candidate.mv);
-    candidate.drop = check::drop(&after, candidate.kept);
-    candidate.total = candidate.score - weights.penalty(candidate.drop);
-}
-
-/// Finds the worst forcing reply, our answers being checked in their turn.
-#[inline(never)]
-fn check_twice(position: &Chess, candidate: &mut Candidate, weights: &Weights) {
-    let mut after = position.clone();
-    after.play_unchecked(candidate.mv);
-    candidate.drop = double_check::drop(&after, candidate.kept);
-    candidate.twice = true;
+fn check(
+    position: &Chess,
+    candidate: &mut Candidate,
+    look: fn(&Chess, i32) -> Drop,
+    weights: &Weights,
+) {
+    candidate.drop = look(&after(position, candidate.mv), candidate.kept);
     candidate.total = candidate.score - weights.penalty(candidate.drop);
 }
 

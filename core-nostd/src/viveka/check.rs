@@ -5,6 +5,7 @@ use super::choice::order;
 use crate::{
     exchange::{PAWN, balance, gained, gains, immediate_gain},
     insertion,
+    position::after,
     scene::Scene,
 };
 
@@ -74,8 +75,7 @@ impl<'a> Check<'a> {
         if self.steady.into_iter().flatten().any(holds) || !is_forcing(reply, &next) {
             return None;
         }
-        let mut position = self.after.clone();
-        position.play_unchecked(reply);
+        let position = after(self.after, reply);
         let answers = Answers { position: &position, scene: &next, even, to: reply.to() };
         match answers.value_below(bound, self.floor) {
             Outcome::Holds(mv) => {
@@ -100,6 +100,12 @@ pub(super) fn is_forcing(reply: Move, next: &Scene) -> bool {
 pub(super) fn keeps(scene: &Scene, even: i32, mv: Move, points: i32) -> bool {
     let spare = even + immediate_gain(mv) - points;
     spare >= 0 && !gains(scene, spare + PAWN)
+}
+
+/// Our balance where the game has ended, at least `floor`: mate costs everything, and a stalemate,
+/// which is a draw, is as good as an even balance.
+pub(super) fn value_without_answers(position: &Chess, floor: i32) -> i32 {
+    if position.is_check() { floor } else { floor.max(0) }
 }
 
 /// Our answers to a reply.
@@ -129,9 +135,8 @@ impl Answers<'_> {
     fn value_below(&self, bound: i32, floor: i32) -> Outcome {
         let answers = self.position.legal_moves();
         if answers.is_empty() {
-            // Stalemate: the game is drawn, which is as good as an even balance.
-            let value = if self.position.is_check() { floor } else { 0 };
-            return if value < bound { Outcome::Costs(value.max(floor)) } else { Outcome::Even };
+            let value = value_without_answers(self.position, floor);
+            return if value < bound { Outcome::Costs(value) } else { Outcome::Even };
         }
         // To take the piece that has moved is the likeliest answer.
         for likely in [true, false] {
@@ -165,16 +170,12 @@ impl Answers<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{exchange::x_q, position::parse_fen};
-    use shakmaty::uci::UciMove;
+    use crate::{exchange::exchanges, position::parse_move};
 
     fn drop_of(fen: &str, uci: &str) -> Drop {
-        let position = parse_fen(fen).unwrap();
-        let mv = uci.parse::<UciMove>().unwrap().to_move(&position).unwrap();
-        let kept = balance(&position) + x_q(&position, mv);
-        let mut after = position;
-        after.play_unchecked(mv);
-        drop(&after, kept)
+        let (position, mv) = parse_move(fen, uci);
+        let after = after(&position, mv);
+        drop(&after, -exchanges(&after))
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The weights, and what follows from them: points, penalties, orders, the entropy.
 use fixed::types::I32F32;
 use heapless::Vec;
-use shakmaty::{Chess, Move, Position as _};
+use shakmaty::{Chess, Move};
 
 use super::{
     check::{self, Drop},
@@ -14,6 +14,7 @@ use crate::{
     moves::MAX_LEGAL,
     net::infer::{EXPONENT_FRACTION, POWER_FRACTION, exp2_negative},
     numeric,
+    position::after,
 };
 
 /// Candidates that the scan keeps.
@@ -130,18 +131,14 @@ pub fn standings(
 
 /// What the worst forcing reply to `mv`, a legal move of `position`, costs.
 pub fn drop_of(position: &Chess, mv: Move) -> Drop {
-    let mut after = position.clone();
-    after.play_unchecked(mv);
-    let kept = -exchanges(&after);
-    check::drop(&after, kept)
+    let after = after(position, mv);
+    check::drop(&after, -exchanges(&after))
 }
 
 /// The same at a second look, our answers being checked in their turn.
 pub fn drop_twice_of(position: &Chess, mv: Move) -> Drop {
-    let mut after = position.clone();
-    after.play_unchecked(mv);
-    let kept = -exchanges(&after);
-    double_check::drop(&after, kept)
+    let after = after(position, mv);
+    double_check::drop(&after, -exchanges(&after))
 }
 
 /// Scan points are kept in 16 bits: a board keeps those of every move.

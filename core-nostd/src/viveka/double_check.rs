@@ -3,12 +3,12 @@
 use shakmaty::{Chess, Move, Position as _, Square};
 
 use super::{
-    check::{self, Check, Drop, MAX_DROP, is_forcing, keeps},
+    check::{self, Check, Drop, MAX_DROP, is_forcing, keeps, value_without_answers},
     choice::order,
 };
 use crate::{
     exchange::{PAWN, balance, exchanges},
-    insertion,
+    insertion, position,
     scene::Scene,
 };
 
@@ -38,8 +38,7 @@ pub fn drop(after: &Chess, kept: i32) -> Drop {
         && let Some((place, reply)) = next_forcing(after, from)
     {
         from = place + 1;
-        let mut next = after.clone();
-        next.play_unchecked(reply);
+        let next = position::after(after, reply);
         let answers = Answers::new(&next, reply.to());
         if let Some((value, then)) = answers.value_below(kept - worst.points, kept - MAX_DROP) {
             worst = Drop { points: kept - value, reply: Some(reply), then };
@@ -77,9 +76,8 @@ impl<'a> Answers<'a> {
     /// the answer and the second blow if that is what costs.
     fn value_below(&self, bound: i32, floor: i32) -> Option<(i32, Option<(Move, Move)>)> {
         if no_moves(self.position) {
-            // Stalemate: the game is drawn, which is as good as an even balance.
-            let value = if self.position.is_check() { floor } else { 0 };
-            return (value < bound).then_some((value.max(floor), None));
+            let value = value_without_answers(self.position, floor);
+            return (value < bound).then_some((value, None));
         }
         let mut from = 0;
         while let Some((place, mv)) = self.next_that_keeps(bound, from) {
@@ -110,9 +108,7 @@ impl<'a> Answers<'a> {
     }
 
     fn after(&self, mv: Move) -> Chess {
-        let mut after = self.position.clone();
-        after.play_unchecked(mv);
-        after
+        position::after(self.position, mv)
     }
 
     /// The next answer, from a place on, that keeps a balance of at least `points` by exchanges.
@@ -141,15 +137,12 @@ fn withstands(after: &Chess, bound: i32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{exchange::x_q, position::parse_fen};
-    use shakmaty::uci::UciMove;
+    use crate::position::parse_move;
 
     fn drops_of(fen: &str, uci: &str) -> (Drop, Drop) {
-        let position = parse_fen(fen).unwrap();
-        let mv = uci.parse::<UciMove>().unwrap().to_move(&position).unwrap();
-        let kept = balance(&position) + x_q(&position, mv);
-        let mut after = position;
-        after.play_unchecked(mv);
+        let (position, mv) = parse_move(fen, uci);
+        let after = position::after(&position, mv);
+        let kept = -exchanges(&after);
         (check::drop(&after, kept), drop(&after, kept))
     }
 

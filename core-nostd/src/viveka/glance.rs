@@ -12,6 +12,7 @@ use crate::{
     exchange::{PAWN, balance, exchanges, gains, immediate_gain},
     exchange_line::settle,
     moves::destination,
+    position::after,
     scene::Scene,
 };
 
@@ -143,8 +144,7 @@ pub struct Glance<'a> {
 impl<'a> Glance<'a> {
     /// Examines `mv`, a legal move of the position before.
     pub fn new(before: &'a Before<'a>, mv: Move) -> Glance<'a> {
-        let mut after = before.position.clone();
-        after.play_unchecked(mv);
+        let after = after(before.position, mv);
         Glance {
             before,
             mv,
@@ -225,9 +225,7 @@ pub fn has_mate(position: &Chess) -> bool {
 
 /// Whether `mv`, a check, is mate.
 fn mates(position: &Chess, mv: Move) -> bool {
-    let mut next = position.clone();
-    next.play_unchecked(mv);
-    !has_move(&next)
+    !has_move(&after(position, mv))
 }
 
 /// Whether the side to move has a legal move.

@@ -16,6 +16,7 @@ mod facts;
 mod glance;
 mod last_change;
 pub mod positional;
+mod table;
 mod terms;
 mod weights;
 

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     exchange::{balance, exchanges},
     exchange_line::play_out,
+    position::after,
     viveka::{
         choice::order,
         glance::{Glance, pass},
@@ -133,8 +134,7 @@ fn write_ledger(
 #[inline(never)] // the lists of moves must not stay on the caller's stack
 fn write_mate(f: &mut fmt::Formatter<'_>, position: Option<&Chess>) -> fmt::Result {
     let mates = |position: &Chess, mv: Move| {
-        let mut next = position.clone();
-        next.play_unchecked(mv);
+        let next = after(position, mv);
         next.is_checkmate()
     };
     let found = position.and_then(|position| {

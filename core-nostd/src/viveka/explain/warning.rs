@@ -12,6 +12,7 @@ use crate::{
     exchange::{PAWN, balance, exchanges, piece_points, reaches},
     exchange_line::play_out,
     moves::destination,
+    position,
     viveka::{check::Drop, choice::order, facts::Facts},
 };
 
@@ -43,10 +44,8 @@ impl Warning {
     /// found nothing.
     pub fn new(position: &Chess, mv: Move, drop: Drop) -> Option<Warning> {
         let reply = drop.reply?;
-        let mut after = position.clone();
-        after.play_unchecked(mv);
-        let mut end = after.clone();
-        end.play_unchecked(reply);
+        let after = position::after(position, mv);
+        let mut end = position::after(&after, reply);
         let mut line = Line::new();
         let _ = line.push(reply);
         for mv in drop.then.into_iter().flat_map(|(answer, blow)| [answer, blow]) {
@@ -78,8 +77,7 @@ impl Warning {
     /// Our pieces that the reply forks, if it does: those that the piece which moved attacks and
     /// that are dearer than it or loose.
     fn forked(&self) -> Bitboard {
-        let mut next = self.after.clone();
-        next.play_unchecked(self.reply());
+        let next = position::after(&self.after, self.reply());
         let (us, to) = (next.turn(), destination(self.reply()));
         let board = next.board();
         let own = board.role_at(to).map_or(0, piece_points);
@@ -125,8 +123,7 @@ impl Warning {
     fn write_rest(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.line.len() > 1 {
             f.write_str(" (")?;
-            let mut next = self.after.clone();
-            next.play_unchecked(self.reply());
+            let next = position::after(&self.after, self.reply());
             write_line(f, &next, &self.line[1..])?;
             f.write_str(")")?;
         }
@@ -165,8 +162,7 @@ impl fmt::Display for Warning {
 fn best_answer(position: &Chess) -> Option<(Move, i32)> {
     let mut best: Option<(Move, i32)> = None;
     for mv in position.legal_moves() {
-        let mut next = position.clone();
-        next.play_unchecked(mv);
+        let next = position::after(position, mv);
         // The opponent can push us below what another answer keeps.
         if best.is_some_and(|(_, value)| reaches(&next, 1 - value)) {
             continue;

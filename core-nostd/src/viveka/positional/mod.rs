@@ -16,7 +16,10 @@ mod weights;
 
 use shakmaty::{Chess, Color, Position as _};
 
-use super::facts::{FULL_PHASE, Facts, phase};
+use super::{
+    facts::{FULL_PHASE, Facts, phase},
+    table,
+};
 use camp::Camp;
 pub use weights::FITTED;
 
@@ -69,21 +72,7 @@ pub const FEATURE_COUNT: usize = 41;
 pub type Features = [i32; FEATURE_COUNT];
 
 /// All features.
-pub static FEATURES: [Feature; FEATURE_COUNT] = {
-    let mut rows = [THEMES[0][0]; FEATURE_COUNT];
-    let (mut next, mut theme) = (0, 0);
-    while theme < THEMES.len() {
-        let mut row = 0;
-        while row < THEMES[theme].len() {
-            rows[next] = THEMES[theme][row];
-            next += 1;
-            row += 1;
-        }
-        theme += 1;
-    }
-    assert!(next == FEATURE_COUNT);
-    rows
-};
+pub static FEATURES: [Feature; FEATURE_COUNT] = table::concat(&THEMES);
 
 /// What all features of one position read, worked out once.
 #[derive(Debug)]

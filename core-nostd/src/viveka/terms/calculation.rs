@@ -4,6 +4,7 @@ use shakmaty::{Chess, Move, Position as _};
 use super::Term;
 use crate::{
     exchange::{PAWN, gain, gains, immediate_gain},
+    position::after,
     scene::Scene,
     viveka::glance::{Glance, has_mate, has_move, pawns},
 };
@@ -71,13 +72,6 @@ fn wins_by_force(g: &Glance) -> i32 {
     }
     // Without a reply the game is over: other terms speak of that.
     if g.has_reply() { pawns(least) } else { 0 }
-}
-
-#[inline(never)] // the position must not stay on the caller's stack
-fn after(position: &Chess, mv: Move) -> Chess {
-    let mut next = position.clone();
-    next.play_unchecked(mv);
-    next
 }
 
 fn allows_mating_check(g: &Glance) -> i32 {

@@ -1,7 +1,7 @@
 //! The table of terms: one row each, beside its function, in the file of its theme.
 use shakmaty::Bitboard;
 
-use super::glance::Glance;
+use super::{glance::Glance, table};
 
 /// One thing the score counts about a move.
 #[derive(Debug, Clone, Copy)]
@@ -138,30 +138,10 @@ pub const ESCAPES: &[Term] = escapes::ROWS;
 pub const KING_NET: &[Term] = king_net::ROWS;
 
 /// Number of terms.
-pub const TERM_COUNT: usize = {
-    let (mut count, mut theme) = (0, 0);
-    while theme < THEMES.len() {
-        count += THEMES[theme].len();
-        theme += 1;
-    }
-    count
-};
+pub const TERM_COUNT: usize = table::count(THEMES);
 
 /// Place of the term whose weight is 100 points: material, whose unit is a pawn.
 pub const MATERIAL: usize = 0;
 
 /// Every term, in the order of the weight table.
-pub static TERMS: [Term; TERM_COUNT] = {
-    let mut all = [THEMES[0][MATERIAL]; TERM_COUNT];
-    let (mut place, mut theme) = (0, 0);
-    while theme < THEMES.len() {
-        let mut row = 0;
-        while row < THEMES[theme].len() {
-            all[place] = THEMES[theme][row];
-            place += 1;
-            row += 1;
-        }
-        theme += 1;
-    }
-    all
-};
+pub static TERMS: [Term; TERM_COUNT] = table::concat(THEMES);
