@@ -76,6 +76,20 @@ pub struct Line {
     pub moves: Vec<Move>,
 }
 
+#[cfg(test)]
+impl Line {
+    /// A line of moves in UCI, for tests.
+    pub fn of(root: &Chess, score: i32, moves: &str) -> Line {
+        let mut position = root.clone();
+        let moves = moves.split_whitespace().map(|uci| {
+            let mv = uci.parse::<UciMove>().unwrap().to_move(&position).unwrap();
+            position.play_unchecked(mv);
+            mv
+        });
+        Line { score, moves: moves.collect() }
+    }
+}
+
 impl LabelledPosition {
     /// The best label.
     pub fn best(&self) -> i32 {

@@ -10,7 +10,7 @@ use crate::{
     fit::{
         self, Fitted, Row,
         cache::Cache,
-        cross::{self, CHOICES, CrossValidated},
+        cross::{self, CrossValidated},
         openings::{self, FOLDS, Split},
         select::Path,
         texel::{self, Positional, table::PositionalRecord},
@@ -155,8 +155,9 @@ fn print_cross_validated(
 ) -> io::Result<()> {
     writeln!(out, "{} positions of {openings} openings", found.positions)?;
     writeln!(out, "cross-validated mean loss, selection included, cp (share of random's):")?;
-    for (name, loss) in CHOICES.iter().zip(found.losses) {
-        writeln!(out, "  {name:15} {loss:6.1} ({:.3})", loss / found.losses[0])?;
+    let random = found.losses[0].1;
+    for (name, loss) in &found.losses {
+        writeln!(out, "  {name:15} {loss:6.1} ({:.3})", loss / random)?;
     }
     writeln!(
         out,

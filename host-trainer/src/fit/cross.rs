@@ -7,18 +7,16 @@ use super::{
     Row, fit,
     openings::{self, FOLDS},
 };
-use crate::judge::{self, Judged};
-
-/// Ways of choosing that are rated, in the order of [`CrossValidated::losses`].
-pub const CHOICES: [&str; 5] = ["random", "v1", "score", "score@8", "score@8+check"];
+use crate::judge;
 
 /// What the cross-validation found; means over all positions.
 #[derive(Debug, Clone, Default)]
 pub struct CrossValidated {
     /// Positions rated.
     pub positions: usize,
-    /// Mean loss of each of [`CHOICES`], in centipawns.
-    pub losses: [f64; CHOICES.len()],
+    /// Mean loss, in centipawns, of a random choice and of each of the [ways](judge::ways) of
+    /// choosing in which something is fitted.
+    pub losses: Vec<(&'static str, f64)>,
     /// Share of positions with the best move among eight.
     pub recall_best: f64,
     /// Share of positions with one of the engine's top three among eight.
@@ -43,23 +41,18 @@ pub fn cross_validate(
         let fitted = fit(&train, &names)?;
         let judged = judge::examine(&test, &fitted.weights);
         let share = judged.len() as f64 / rows.len().max(1) as f64;
-        let rated = [
-            judge::random_loss(&judged),
-            loss(&judged, |p| p.v1(&fitted.v1)),
-            loss(&judged, |p| p.score()),
-            loss(&judged, |p| p.score_at_8()),
-            loss(&judged, |p| p.checked(&fitted.weights)),
-        ];
-        for (sum, loss) in all.losses.iter_mut().zip(rated) {
-            *sum += share * loss;
+        // The first of the ways is material alone: nothing of it is fitted.
+        let ways = judge::ways(&fitted.v1, &fitted.weights).into_iter().skip(1);
+        let rated = ways.map(|(name, choose)| (name, judge::choice(&judged, choose).mean_loss));
+        let random = ("random", judge::random_loss(&judged));
+        let rated: Vec<(&str, f64)> = [random].into_iter().chain(rated).collect();
+        all.losses.resize(rated.len(), ("", 0.0));
+        for (sum, (name, loss)) in all.losses.iter_mut().zip(rated) {
+            *sum = (name, sum.1 + share * loss);
         }
         all.recall_best += share * judge::recall_at(&judged, CANDIDATES, |p, i| p.loss(i) == 0);
         all.recall_top3 += share * judge::recall_at(&judged, CANDIDATES, |p, i| p.moves[i].top);
         done();
     }
     Ok(all)
-}
-
-fn loss(judged: &[Judged], choose: impl Fn(&Judged) -> Vec<usize>) -> f64 {
-    judge::choice(judged, choose).mean_loss
 }

@@ -89,29 +89,10 @@ impl Set {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kibitzer_core::viveka::TERM_COUNT;
-    use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
-
-    /// 300 positions of six moves, chosen among by terms 0 and 1.
-    fn samples() -> Vec<Sample> {
-        let mut random = ChaCha8Rng::seed_from_u64(1);
-        let mut sample = |number: usize| {
-            let column = |_| (0..6).map(|_| random.random_range(-3_i32..=3) as f32).collect();
-            let columns: Vec<Vec<f32>> = (0..TERM_COUNT).map(column).collect();
-            let mut sample = Sample::new(&columns, vec![0.0; 6], vec![0; 6]);
-            let scores = sample.scores(&[0, 1], &[1.0, 0.5]);
-            let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            sample.losses = scores.iter().map(|score| ((best - score) * 100.0) as i32).collect();
-            sample.targets = logit::softmax(&scores);
-            sample.fold = number % FOLDS;
-            sample
-        };
-        (0..300).map(&mut sample).collect()
-    }
 
     #[test]
     fn a_term_that_decides_contributes_and_noise_does_not() {
-        let samples = samples();
+        let samples = Sample::chosen_by(300, &[(0, 1.0), (1, 0.5)]);
         let mut set = Set::new(vec![0], mean_loss);
         let mut contribution = |term: usize| set.contribution(&samples, &[term]);
         assert!(contribution(1) > 0.8, "with it the choice is nearly perfect");

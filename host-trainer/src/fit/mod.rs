@@ -162,7 +162,7 @@ fn samples(rows: &[Row], openings: &[String]) -> Vec<Sample> {
     let mates: Vec<usize> = (0..TERM_COUNT).filter(|&t| TERMS[t].name == "mate").collect();
     let has_mate = |row: &&Row| row.1.moves.iter().any(|v| mates.iter().any(|&t| v[t] != 0));
     let rows: Vec<Row> = rows.iter().filter(|row| !has_mate(row)).copied().collect();
-    Sample::all(&rows, openings, targets)
+    Sample::all(&rows, openings)
 }
 
 /// Fits `columns`, then again without those whose weight contradicts their sense, until none

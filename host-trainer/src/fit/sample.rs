@@ -1,8 +1,7 @@
 //! Labelled positions as the fits read them.
 use kibitzer_core::viveka::TERM_COUNT;
 
-use super::{Row, openings};
-use crate::library::LabelledPosition;
+use super::{Row, openings, targets};
 
 /// One position: the terms' values of its moves, and what a fit wants of them.
 #[derive(Debug, Clone)]
@@ -17,12 +16,9 @@ pub struct Sample {
     values: Vec<f32>,
 }
 
-/// How much probability each move of a position should have.
-pub type Targets = fn(&LabelledPosition) -> Vec<f64>;
-
 impl Sample {
     /// The positions of `rows`; their folds follow from `openings`, sorted names.
-    pub fn all(rows: &[Row], openings: &[String], targets: Targets) -> Vec<Sample> {
+    pub fn all(rows: &[Row], openings: &[String]) -> Vec<Sample> {
         let sample = |&(labelled, features): &Row| {
             let column = |term: usize| features.moves.iter().map(move |v| f32::from(v[term]));
             Sample {
@@ -33,11 +29,6 @@ impl Sample {
             }
         };
         rows.iter().map(sample).collect()
-    }
-
-    /// A sample of `columns`, the values of each term, in fold 0.
-    pub fn new(columns: &[Vec<f32>], targets: Vec<f64>, losses: Vec<i32>) -> Sample {
-        Sample { targets, losses, fold: 0, values: columns.concat() }
     }
 
     /// Number of moves.
@@ -59,5 +50,34 @@ impl Sample {
             }
         }
         scores
+    }
+}
+
+#[cfg(test)]
+impl Sample {
+    /// A sample of `columns`, the values of each term, in fold 0.
+    pub fn new(columns: &[Vec<f32>], targets: Vec<f64>, losses: Vec<i32>) -> Sample {
+        Sample { targets, losses, fold: 0, values: columns.concat() }
+    }
+
+    /// `count` samples of six moves with random values, chosen among by the `truth`: terms and
+    /// their weights.
+    pub fn chosen_by(count: usize, truth: &[(usize, f64)]) -> Vec<Sample> {
+        use super::{logit, openings::FOLDS};
+        use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let (terms, weights): (Vec<usize>, Vec<f64>) = truth.iter().copied().unzip();
+        let sample = |number: usize| {
+            let column = |_| (0..6).map(|_| random.random_range(-3_i32..=3) as f32).collect();
+            let columns: Vec<Vec<f32>> = (0..TERM_COUNT).map(column).collect();
+            let mut sample = Sample::new(&columns, vec![0.0; 6], vec![0; 6]);
+            let scores = sample.scores(&terms, &weights);
+            let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            sample.losses = scores.iter().map(|score| ((best - score) * 100.0) as i32).collect();
+            sample.targets = logit::softmax(&scores);
+            sample.fold = number % FOLDS;
+            sample
+        };
+        (0..count).map(sample).collect()
     }
 }

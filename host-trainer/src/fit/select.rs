@@ -246,26 +246,6 @@ impl Outlook {
 mod tests {
     use super::*;
     use kibitzer_core::viveka::{Sense, TERM_COUNT, TERMS};
-    use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
-
-    /// 400 positions of six moves with random values, chosen among by the `truth`: terms and
-    /// their weights.
-    fn samples(truth: &[(usize, f64)]) -> Vec<Sample> {
-        let mut random = ChaCha8Rng::seed_from_u64(1);
-        let mut sample = |number: usize| {
-            let column = |_| (0..6).map(|_| random.random_range(-3_i32..=3) as f32).collect();
-            let columns: Vec<Vec<f32>> = (0..TERM_COUNT).map(column).collect();
-            let mut sample = Sample::new(&columns, vec![0.0; 6], vec![0; 6]);
-            let (terms, weights): (Vec<usize>, Vec<f64>) = truth.iter().copied().unzip();
-            let scores = sample.scores(&terms, &weights);
-            let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            sample.losses = scores.iter().map(|score| ((best - score) * 100.0) as i32).collect();
-            sample.targets = logit::softmax(&scores);
-            sample.fold = number % FOLDS;
-            sample
-        };
-        (0..400).map(&mut sample).collect()
-    }
 
     fn with_sense(sense: Sense) -> Vec<usize> {
         (0..TERM_COUNT).filter(|&t| TERMS[t].sense == sense).collect()
@@ -281,7 +261,7 @@ mod tests {
     fn terms_join_by_what_they_explain_and_contradictory_ones_do_not() {
         let (good, bad) = (with_sense(Sense::Good), with_sense(Sense::Bad));
         let truth = [(good[0], 1.0), (bad[0], -0.5), (good[1], 0.2), (good[2], -0.4)];
-        let samples = samples(&truth);
+        let samples = Sample::chosen_by(400, &truth);
         let pool: Vec<usize> = (0..30).collect();
         let aim = Aim { first: Some(good[0]), pool: &pool, most: 10, figure: regret };
         let path = select(&samples, &aim);
@@ -299,7 +279,7 @@ mod tests {
 
     #[test]
     fn the_path_does_not_depend_on_the_threads() {
-        let samples = samples(&[(0, 1.0), (1, 0.3), (5, -0.3)]);
+        let samples = Sample::chosen_by(400, &[(0, 1.0), (1, 0.3), (5, -0.3)]);
         let pool: Vec<usize> = (0..12).collect();
         let path = |threads: usize| {
             let pool_of_threads = rayon::ThreadPoolBuilder::new().num_threads(threads);
@@ -311,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_promise_is_what_the_fit_keeps() {
-        let samples = samples(&[(0, 0.8), (2, 0.1)]);
+        let samples = Sample::chosen_by(400, &[(0, 0.8), (2, 0.1)]);
         let all: Vec<&Sample> = samples.iter().collect();
         let start = logit::fit(&all, &[0], &[0.0]);
         let curvature = curvature(&all, &[0], &start, &[2]);

@@ -171,17 +171,6 @@ fn curve(name: &str, group: &Group, measure: usize) -> Series {
 mod tests {
     use super::*;
     use kibitzer_core::position::parse_fen;
-    use kibitzer_core::shakmaty::uci::UciMove;
-
-    fn line(root: &Chess, score: i32, moves: &str) -> Line {
-        let mut position = root.clone();
-        let moves = moves.split_whitespace().map(|uci| {
-            let mv = uci.parse::<UciMove>().unwrap().to_move(&position).unwrap();
-            position.play_unchecked(mv);
-            mv
-        });
-        Line { score, moves: moves.collect() }
-    }
 
     #[test]
     fn measures_are_taken_from_the_mover_s_side() {
@@ -207,9 +196,9 @@ mod tests {
     fn lines_are_compared_as_far_as_both_go() {
         let root = parse_fen("4k3/8/8/3p4/8/8/3R4/4K3 w - - 0 1").unwrap();
         let lines = vec![
-            line(&root, 500, "d2d5 e8f7 d5d7"),
-            line(&root, 460, "d2d4"),
-            line(&root, 450, "d2d1 e8f7"),
+            Line::of(&root, 500, "d2d5 e8f7 d5d7"),
+            Line::of(&root, 460, "d2d4"),
+            Line::of(&root, 450, "d2d1 e8f7"),
         ];
         let position = LabelledPosition {
             opening: "x".into(),

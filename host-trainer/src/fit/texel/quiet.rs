@@ -97,17 +97,7 @@ fn is_quiet(position: &Chess) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kibitzer_core::{position::parse_fen, shakmaty::uci::UciMove};
-
-    fn line(position: &Chess, score: i32, moves: &str) -> Line {
-        let mut position = position.clone();
-        let moves = moves.split_whitespace().map(|uci| {
-            let mv = uci.parse::<UciMove>().unwrap().to_move(&position).unwrap();
-            position.play_unchecked(mv);
-            mv
-        });
-        Line { score, moves: moves.collect() }
-    }
+    use kibitzer_core::position::parse_fen;
 
     fn labelled(lines: &[(i32, &str)]) -> LabelledPosition {
         let position = parse_fen("4k3/8/8/3p4/8/8/3R4/4K3 w - - 0 1").unwrap();
@@ -115,7 +105,7 @@ mod tests {
             opening: "x".into(),
             last: None,
             moves: Vec::new(),
-            lines: lines.iter().map(|(score, moves)| line(&position, *score, moves)).collect(),
+            lines: lines.iter().map(|(score, moves)| Line::of(&position, *score, moves)).collect(),
             position,
         }
     }
@@ -134,7 +124,7 @@ mod tests {
         let far = labelled(&[(500, "d2d1 e8f8 d1d5")]);
         let mut near = labelled(&[]);
         near.position = parse_fen("5k2/8/8/3p4/8/8/8/3RK3 w - - 0 1").unwrap();
-        near.lines = vec![line(&near.position, 450, "d1d5")];
+        near.lines = vec![Line::of(&near.position, 450, "d1d5")];
         let scores = |positions: &[LabelledPosition]| {
             let mut scores: Vec<i32> = collect(positions).iter().map(|q| q.score).collect();
             scores.sort_unstable();
@@ -153,7 +143,7 @@ mod tests {
     fn the_root_counts_once_with_its_best_score() {
         let mut root = labelled(&[]);
         root.position = parse_fen("4k3/8/8/8/8/8/3R4/4K3 w - - 0 1").unwrap();
-        root.lines = vec![line(&root.position, 600, ""), line(&root.position, 500, "")];
+        root.lines = vec![Line::of(&root.position, 600, ""), Line::of(&root.position, 500, "")];
         let scores: Vec<i32> = collect(&[root]).iter().map(|q| q.score).collect();
         assert_eq!(scores, [600]);
     }
