@@ -16,6 +16,16 @@ pub enum Error {
         /// Elements it has.
         found: usize,
     },
+    /// A sequence is longer than the device's buffers.
+    #[error("batch: a sequence has {found} {what}, but the buffers hold {most} at a time")]
+    Capacity {
+        /// What there is too much of.
+        what: &'static str,
+        /// How much the sequence has.
+        found: usize,
+        /// The most that fits.
+        most: usize,
+    },
     /// A value of the batch is outside its range.
     #[error("batch: {part} of position {position} is {value}; {expected}")]
     BatchValue {

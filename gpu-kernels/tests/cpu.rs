@@ -21,8 +21,6 @@ impl suite::Subject for OnCpu {
     fn probing() -> Box<dyn Probing> {
         Box::new(CpuProbe)
     }
-
-    const LONGEST: usize = usize::MAX;
 }
 
 suite!(OnCpu);

@@ -50,8 +50,6 @@ impl suite::Subject for OnSoftware {
     fn probing() -> Box<dyn Probing> {
         Box::new(Prober::new(device().unwrap()))
     }
-
-    const LONGEST: usize = 1;
 }
 
 suite!(OnSoftware);
@@ -66,7 +64,7 @@ fn every_operation_equals_the_cpu_backends() {
         return;
     }
     let mut gpu = OnSoftware::probing();
-    for case in cases::all(1) {
+    for case in cases::all(&[1, 5, 2, 63, 64, 65, 128]) {
         let (inputs, gradients) = (slices(&case.inputs), slices(&case.output_gradients));
         let probe = case.probe(&inputs, &gradients, &case.parameters);
         let (found, expected) = (gpu.probe(&probe).unwrap(), CpuProbe.probe(&probe).unwrap());
@@ -152,6 +150,7 @@ fn odd_sizes_train_as_on_the_cpu() {
     };
     compare(&narrow, MemoryLimits::Default, 9, &cases::batch(9, 1, 31));
     compare(&narrow, MemoryLimits::Default, 2, &cases::batch(5, 1, 32));
+    compare(&narrow, MemoryLimits::Default, 40, &cases::batch(4, 17, 35));
     let wide = Config { width: 70, heads: 5, policy_head: PolicyHead::Pooled, ..narrow };
     compare(&wide, MemoryLimits::Default, 3, &cases::batch(3, 1, 33));
 }
@@ -207,14 +206,14 @@ fn a_loss_that_is_not_finite_changes_nothing() {
 }
 
 #[test]
-fn sequences_are_refused_with_the_way_out() {
+fn a_sequence_that_the_buffers_do_not_hold_is_refused() {
     if !OnSoftware::available() {
         return;
     }
     let golden = Golden::read("golden");
-    let mut network = OnSoftware::network(&golden.config, &golden.parameters(), 10);
-    let message = network.evaluate(&golden.batch(2, 5)).unwrap_err().to_string();
-    assert!(message.contains("--device cpu"), "{message}");
+    let mut network = OnSoftware::network(&golden.config, &golden.parameters(), 4);
+    let refused = network.evaluate(&golden.batch(2, 5));
+    assert_eq!(refused, Err(Error::Capacity { what: "positions", found: 5, most: 4 }));
 }
 
 /// The choice follows what the machine has; no adapter is needed.

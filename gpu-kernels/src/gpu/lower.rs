@@ -18,12 +18,12 @@ use kibitzer_core::{
 
 use super::{
     layout::Layout,
-    plan::{BufferId, Columns, Count, Dispatch, Grid, Kernel, Slice},
+    plan::{ALIGNMENT, BufferId, Columns, Count, Dispatch, Element, Grid, Kernel, Slice},
     shader,
 };
 use crate::{
     Error,
-    program::{Buffer, Op, Over, Program, Rows, Sizes, View},
+    program::{Buffer, Op, Program, Rows, Sizes, View},
 };
 
 /// Invocations of a workgroup that works element by element.
@@ -37,8 +37,6 @@ const SPLIT_ROWS: usize = 256;
 const MAX_PARTIAL: usize = 1 << 23;
 /// Workgroups that share the sum of squares of a chunk of the gradient.
 const NORM_GROUPS: usize = 256;
-/// Elements of the summary: see `summary.wgsl`.
-pub(super) const SUMMARY: usize = 4;
 
 /// The buffers that hold a batch.
 #[derive(Debug, Clone, Copy)]
@@ -76,8 +74,8 @@ enum Scratch {
 /// Everything that runs, and every buffer it needs.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// Elements of each buffer.
-    pub buffers: Vec<usize>,
+    /// Bytes of each buffer.
+    pub buffers: Vec<u64>,
     pub layout: Layout,
     pub chunks: Vec<Chunk>,
     pub inputs: Inputs,
@@ -87,8 +85,6 @@ pub(super) struct Plan {
     pub summary: Slice,
     /// Most positions and legal entries of one run.
     pub capacity: Sizes,
-    /// Whether an operation looks along a sequence.
-    pub sequential: bool,
     /// Everything up to the loss, the loss, and the backward pass.
     pub forward: Vec<Dispatch>,
     pub loss: Vec<Dispatch>,
@@ -121,6 +117,8 @@ fn capacity(program: &Program, positions: usize, binding: usize) -> Result<Sizes
         widest(Rows::Square) * SQUARES,
         widest(Rows::Position),
         2 * MAX_LEGAL * widest(Rows::Legal).max(1),
+        // What a scan needs grows no faster than the positions.
+        program.ops.iter().map(|op| sequence::scan_scratch(op, 1)).max().unwrap_or(0),
     ];
     let most = binding / each.into_iter().max().unwrap_or(1).max(1);
     if most == 0 {
@@ -135,7 +133,7 @@ struct Lowering<'a> {
     program: &'a Program,
     layout: Layout,
     capacity: Sizes,
-    buffers: Vec<usize>,
+    buffers: Vec<u64>,
     activations: Vec<Slice>,
     slots: Vec<Slice>,
     chunks: Vec<Chunk>,
@@ -147,9 +145,14 @@ struct Lowering<'a> {
 }
 
 /// A new buffer.
-fn add(buffers: &mut Vec<usize>, len: usize) -> Slice {
-    buffers.push(len);
-    Slice { buffer: BufferId(buffers.len() - 1), first: 0, len }
+fn add(buffers: &mut Vec<u64>, element: Element, len: usize) -> Slice {
+    buffers.push(len as u64 * element.bytes());
+    Slice { buffer: BufferId(buffers.len() - 1), element, first: 0, len }
+}
+
+/// The next place where a slice may start.
+const fn align(elements: usize) -> usize {
+    elements.next_multiple_of(ALIGNMENT)
 }
 
 impl<'a> Lowering<'a> {
@@ -157,24 +160,27 @@ impl<'a> Lowering<'a> {
         let mut all = vec![];
         let buffers = &mut all;
         let positions = capacity.positions();
+        let legal = capacity.legal;
         let inputs = Inputs {
-            tokens: add(buffers, positions * SQUARES / 4),
-            scalars: add(buffers, positions * AUX),
-            offsets: add(buffers, positions + 1),
-            entries: add(buffers, 2 * capacity.legal),
-            starts: add(buffers, MOVES + 1),
-            by_index: add(buffers, capacity.legal),
-            wanted: add(buffers, capacity.legal),
-            outcomes: add(buffers, positions),
+            tokens: add(buffers, Element::U32, positions * SQUARES / 4),
+            scalars: add(buffers, Element::F32, positions * AUX),
+            offsets: add(buffers, Element::U32, positions + 1),
+            entries: add(buffers, Element::Entry, legal),
+            starts: add(buffers, Element::U32, MOVES + 1),
+            by_index: add(buffers, Element::U32, legal),
+            wanted: add(buffers, Element::F32, legal),
+            outcomes: add(buffers, Element::F32, positions),
         };
-        let of = |buffers: &mut Vec<usize>, rows, width| add(buffers, capacity.rows(rows) * width);
+        let of = |buffers: &mut Vec<u64>, rows, width| {
+            add(buffers, Element::F32, capacity.rows(rows) * width)
+        };
         let activations = program.buffers.iter().map(|b| of(buffers, b.rows, b.width)).collect();
         let slots = program.slots.iter().map(|s| of(buffers, s.rows, s.width)).collect();
         let chunk = |&len| Chunk {
-            parameters: add(buffers, len),
-            gradient: add(buffers, len),
-            first: add(buffers, len),
-            second: add(buffers, len),
+            parameters: add(buffers, Element::F32, len),
+            gradient: add(buffers, Element::F32, len),
+            first: add(buffers, Element::F32, len),
+            second: add(buffers, Element::F32, len),
         };
         let chunks = layout.chunks().iter().map(chunk).collect();
         Lowering {
@@ -184,9 +190,9 @@ impl<'a> Lowering<'a> {
             slots,
             chunks,
             inputs,
-            losses: add(buffers, 2 * positions),
-            summary: add(buffers, SUMMARY),
-            scratch: [(); 3].map(|()| add(buffers, 1).buffer),
+            losses: add(buffers, Element::F32, 2 * positions),
+            summary: add(buffers, Element::Summary, 1),
+            scratch: [(); 3].map(|()| add(buffers, Element::F32, 1).buffer),
             layout,
             buffers: all,
             dispatches: vec![],
@@ -222,7 +228,6 @@ impl<'a> Lowering<'a> {
             activations: self.activations,
             summary: self.summary,
             capacity: self.capacity,
-            sequential: program.ops.iter().any(looks_along),
             forward,
             loss,
             backward,
@@ -235,10 +240,27 @@ impl<'a> Lowering<'a> {
         self.dispatches.push(kernel.dispatch(grid));
     }
 
-    /// An invocation for each of so many elements a row.
-    fn elements(&mut self, kernel: Kernel, rows: Rows, width: usize) {
-        let kernel = kernel.set("WIDTH", width);
+    /// An invocation for each of so many elements a row; see `elements.wgsl`.
+    fn elements(&mut self, kernel: Kernel, rows: Rows, width: usize) -> Result<(), Error> {
+        let kernel =
+            kernel.with(shader::ELEMENTS).set("ROWS", per_position(rows)?).set("WIDTH", width);
         self.push(kernel, Grid::Items(Count::Each(rows, width), ELEMENTS));
+        Ok(())
+    }
+
+    /// Adds an input of the operation: of `x` the kernel sees `x`, `X_PITCH` and `X_COLUMN`.
+    fn input(&self, kernel: Kernel, name: &str, view: View) -> Kernel {
+        let kernel = kernel.view(&name.to_uppercase(), self.columns(view));
+        kernel.read(name, self.activation(view.buffer))
+    }
+
+    /// Adds an input's gradient: of `x` the kernel sees `dx`, `X_PITCH`, `X_COLUMN` and `X_ADDS`.
+    fn input_gradient(&self, kernel: Kernel, name: &str, view: View) -> Result<Kernel, Error> {
+        let constant = name.to_uppercase();
+        let kernel = kernel
+            .view(&constant, self.columns(view))
+            .set(&format!("{constant}_ADDS"), view.accumulate);
+        Ok(kernel.write(&format!("d{name}"), self.gradient(view.buffer)?))
     }
 
     fn info(&self, buffer: Buffer) -> (Rows, usize) {
@@ -276,8 +298,8 @@ impl<'a> Lowering<'a> {
     fn scratch(&mut self, scratch: Scratch, len: usize) -> Slice {
         let buffer = self.scratch[scratch as usize];
         let size = &mut self.buffers[buffer.0];
-        *size = len.max(*size);
-        Slice { buffer, first: 0, len }
+        *size = (len as u64 * Element::F32.bytes()).max(*size);
+        Slice { buffer, element: Element::F32, first: 0, len }
     }
 
     /// Rows of a kind in the largest run.
@@ -296,7 +318,7 @@ impl<'a> Lowering<'a> {
     fn reduce(&mut self, partial: Slice, y: Slice, splits: usize) {
         let kernel = Kernel::new(shader::REDUCE).set("LEN", y.len).set("SPLITS", splits);
         let grid = Grid::Items(Count::Fixed(y.len), ELEMENTS);
-        self.push(kernel.read(partial).write(y), grid);
+        self.push(kernel.read("x", partial).write("y", y), grid);
     }
 }
 
@@ -306,23 +328,5 @@ fn per_position(rows: Rows) -> Result<usize, Error> {
         Rows::Square => Ok(SQUARES),
         Rows::Position => Ok(1),
         Rows::Legal => Err(Error::Device("an operation on legal entries has no shader".to_owned())),
-    }
-}
-
-/// Whether an operation joins the positions of a sequence.
-fn looks_along(op: &Op) -> bool {
-    match op {
-        Op::Attention { over, .. } => *over == Over::Sequence,
-        Op::Conv { .. } | Op::Scan { .. } => true,
-        Op::Embed { .. }
-        | Op::RmsNorm { .. }
-        | Op::Linear { .. }
-        | Op::SwiGlu { .. }
-        | Op::Pool { .. }
-        | Op::AddContext { .. }
-        | Op::Pointwise { .. }
-        | Op::LegalLinear { .. }
-        | Op::FromTo { .. }
-        | Op::Loss { .. } => false,
     }
 }

@@ -22,8 +22,8 @@ pub use device::{AdapterDescription, Choice, Device, MemoryLimits, adapters};
 pub use prober::Prober;
 
 use self::{
-    lower::{Plan, SUMMARY},
-    plan::Dispatch,
+    lower::Plan,
+    plan::{Dispatch, Element, SUMMARY},
     runner::{Part, Runner, Settings},
 };
 use crate::{
@@ -77,7 +77,6 @@ impl Gpu {
         batch.validate()?;
         batch.validate_targets()?;
         let runner = &mut self.runner;
-        runner.refuse_sequences(batch)?;
         let runs = upload::runs(batch, runner.plan.capacity)?;
         let settings = Settings::new(batch, hyper, weight, self.steps + 1);
         runner.clear()?;
@@ -96,7 +95,6 @@ impl Backend for Gpu {
     fn evaluate(&mut self, batch: &Batch) -> Result<Outputs, Error> {
         batch.validate()?;
         let runner = &mut self.runner;
-        runner.refuse_sequences(batch)?;
         let settings = Settings::new(batch, &AdamW::default(), 0.0, 1);
         let mut outputs = Outputs::default();
         let (logits, values) = self.outputs;
@@ -169,7 +167,7 @@ pub struct Shader {
 /// # Errors
 /// If the configuration is out of range or wgpu's default limits do not hold it.
 pub fn shaders(config: &Config, max_positions: usize) -> Result<Vec<Shader>, Error> {
-    let binding = wgpu::Limits::default().max_storage_buffer_binding_size / memory::ELEMENT;
+    let binding = wgpu::Limits::default().max_storage_buffer_binding_size / Element::F32.bytes();
     let plan = Plan::new(&Program::new(config)?, max_positions, binding as usize)?;
     let parts = [plan.forward, plan.loss, plan.backward, plan.norm, plan.update];
     let mut shaders: Vec<Shader> = vec![];

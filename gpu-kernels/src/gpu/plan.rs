@@ -1,5 +1,5 @@
 //! What runs on a device, planned without one: buffers, and dispatches that bind them.
-use super::shader::{Constant, Constants, Source};
+use super::shader::{Constant, Declarations, Source};
 use crate::{
     Error,
     program::{Rows, Sizes},
@@ -7,12 +7,46 @@ use crate::{
 
 /// Elements between which a binding may start: 256 bytes, wgpu's default alignment.
 pub(super) const ALIGNMENT: usize = 64;
+/// Words of the summary: see `summary.wgsl`.
+pub(super) const SUMMARY: usize = 4;
 /// Most workgroups in the first dimension of a dispatch; `FOLD` in `common.wgsl`.
 const FOLD: u32 = 32_768;
 /// Most workgroups in the second dimension, by wgpu's default limits.
 const MAX_FOLDS: u32 = 65_535;
 
-/// A buffer of 32-bit elements, by its number in the plan.
+/// What a buffer holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Element {
+    F32,
+    U32,
+    /// `Entry` in `entries.wgsl`.
+    Entry,
+    /// `Summary` in `summary.wgsl`.
+    Summary,
+}
+
+impl Element {
+    /// Its name in WGSL.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Element::F32 => "f32",
+            Element::U32 => "u32",
+            Element::Entry => "Entry",
+            Element::Summary => "Summary",
+        }
+    }
+
+    /// Bytes of one.
+    pub const fn bytes(self) -> u64 {
+        match self {
+            Element::F32 | Element::U32 => 4,
+            Element::Entry => 8,
+            Element::Summary => 4 * SUMMARY as u64,
+        }
+    }
+}
+
+/// A buffer, by its number in the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct BufferId(pub usize);
 
@@ -20,8 +54,21 @@ pub(super) struct BufferId(pub usize);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Slice {
     pub buffer: BufferId,
+    pub element: Element,
     pub first: usize,
     pub len: usize,
+}
+
+impl Slice {
+    /// Where it starts in its buffer, in bytes.
+    pub const fn offset(self) -> u64 {
+        self.first as u64 * self.element.bytes()
+    }
+
+    /// Its length in bytes.
+    pub const fn bytes(self) -> u64 {
+        self.len as u64 * self.element.bytes()
+    }
 }
 
 /// A slice as one shader sees it.
@@ -39,6 +86,8 @@ pub(super) enum Count {
     Fixed(usize),
     /// So many for each row.
     Each(Rows, usize),
+    /// So many for each sequence.
+    Sequences(usize),
 }
 
 impl Count {
@@ -46,6 +95,7 @@ impl Count {
         match self {
             Count::Fixed(count) => count,
             Count::Each(rows, count) => sizes.rows(rows) * count,
+            Count::Sequences(count) => sizes.sequences * count,
         }
     }
 }
@@ -55,6 +105,8 @@ impl Count {
 pub(super) enum Grid {
     /// One for every so many items.
     Items(Count, usize),
+    /// So many for every so many items.
+    Blocks(Count, usize, usize),
     /// One for each tile of 64 × 64 of a matrix of these rows and columns, times the splits.
     Tiles(Count, usize, usize),
 }
@@ -64,6 +116,7 @@ impl Grid {
     pub fn workgroups(self, sizes: Sizes) -> Result<(u32, u32), Error> {
         let groups = match self {
             Grid::Items(items, share) => items.of(sizes).div_ceil(share),
+            Grid::Blocks(items, share, each) => items.of(sizes).div_ceil(share) * each,
             Grid::Tiles(rows, columns, splits) => {
                 rows.of(sizes).div_ceil(64) * columns.div_ceil(64) * splits
             }
@@ -85,17 +138,18 @@ pub(super) struct Dispatch {
     pub grid: Grid,
 }
 
-/// A dispatch in the making. Slices are bound in the order of the shader's bindings, from 1.
+/// A dispatch in the making. Slices are bound in order, from 1, and declared in the shader's
+/// text by what they hold: see [`Declarations`].
 #[derive(Debug)]
 pub(super) struct Kernel {
     sources: Vec<Source>,
-    constants: Constants,
+    declarations: Declarations,
     bindings: Vec<Binding>,
 }
 
 impl Kernel {
     pub fn new(source: Source) -> Kernel {
-        Kernel { sources: vec![source], constants: Constants::default(), bindings: vec![] }
+        Kernel { sources: vec![source], declarations: Declarations::default(), bindings: vec![] }
     }
 
     /// Adds a file that the kernel draws on.
@@ -105,40 +159,38 @@ impl Kernel {
     }
 
     pub fn set(mut self, name: &str, value: impl Into<Constant>) -> Kernel {
-        self.constants.set(name, value);
+        self.declarations.set(name, value);
         self
     }
 
     /// The pitch and first column of a matrix.
     pub fn view(mut self, name: &str, view: Columns) -> Kernel {
-        self.constants.set(&format!("{name}_PITCH"), view.pitch);
-        self.constants.set(&format!("{name}_COLUMN"), view.column);
+        self.declarations.set(&format!("{name}_PITCH"), view.pitch);
+        self.declarations.set(&format!("{name}_COLUMN"), view.column);
         self
     }
 
-    pub fn read(self, slice: Slice) -> Kernel {
+    /// Binds what the shader reads under this name.
+    pub fn read(self, name: &str, slice: Slice) -> Kernel {
+        self.bind(name, slice, false)
+    }
+
+    /// Binds what the shader writes, and may read, under this name.
+    pub fn write(self, name: &str, slice: Slice) -> Kernel {
+        self.bind(name, slice, true)
+    }
+
+    fn bind(mut self, name: &str, slice: Slice, writable: bool) -> Kernel {
         let number = self.bindings.len() as u32 + 1;
-        self.bind(number, slice, false)
-    }
-
-    pub fn write(self, slice: Slice) -> Kernel {
-        let number = self.bindings.len() as u32 + 1;
-        self.bind(number, slice, true)
-    }
-
-    /// Binds a slice that a file of the kernel expects at this number.
-    pub fn read_at(self, number: u32, slice: Slice) -> Kernel {
-        self.bind(number, slice, false)
-    }
-
-    fn bind(mut self, number: u32, slice: Slice, writable: bool) -> Kernel {
-        self.bindings.push(Binding { number, slice, writable });
+        let binding = Binding { number, slice, writable };
+        self.declarations.push(name, binding);
+        self.bindings.push(binding);
         self
     }
 
     pub fn dispatch(self, grid: Grid) -> Dispatch {
         let name = self.sources[0].name;
-        let text = self.constants.render(&self.sources);
+        let text = self.declarations.render(&self.sources);
         Dispatch { name, text, bindings: self.bindings, grid }
     }
 }

@@ -38,7 +38,6 @@ impl Probing for Prober {
         batch.validate()?;
         let positions = batch.positions();
         let runner = self.runner(program, positions)?;
-        runner.refuse_sequences(batch)?;
         runner.clear()?;
         runner.clear_slices(runner.plan.gradients.iter().copied().flatten())?;
         runner.write_chunks(parameters, |chunk| chunk.parameters);

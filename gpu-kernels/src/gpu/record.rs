@@ -11,7 +11,7 @@ use wgpu::{
 
 use super::{
     device::Device,
-    memory::{ELEMENT, Memory},
+    memory::Memory,
     plan::{Binding, Dispatch, Grid},
 };
 use crate::{Error, program::Sizes};
@@ -87,8 +87,8 @@ impl<'a> Recorder<'a> {
         let slice = binding.slice;
         BindingResource::Buffer(BufferBinding {
             buffer: self.memory.get(slice.buffer),
-            offset: slice.first as u64 * ELEMENT,
-            size: BufferSize::new(slice.len as u64 * ELEMENT),
+            offset: slice.offset(),
+            size: BufferSize::new(slice.bytes()),
         })
     }
 

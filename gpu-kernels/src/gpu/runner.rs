@@ -6,8 +6,8 @@ use wgpu::{BufferDescriptor, BufferUsages, ComputePassDescriptor};
 use super::{
     device::Device,
     lower::{Chunk, Plan},
-    memory::{self, Memory},
-    plan::Slice,
+    memory::Memory,
+    plan::{Element, Slice},
     record::{Recorded, Recorder},
     upload::Upload,
 };
@@ -63,6 +63,7 @@ impl Settings {
         let mut words = [0; RUN];
         words[0] = sizes.positions() as u32;
         words[1] = sizes.legal as u32;
+        words[RUN - 1] = sizes.length as u32;
         for (word, float) in words[2..].iter_mut().zip(floats) {
             *word = float.to_bits();
         }
@@ -87,11 +88,11 @@ impl Runner {
         let limits = device.limits();
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let binding = binding.min(MAX_BINDING);
-        let plan = Plan::new(program, capacity, (binding / memory::ELEMENT) as usize)?;
+        let plan = Plan::new(program, capacity, (binding / Element::F32.bytes()) as usize)?;
         let memory = Memory::new(&device, &plan.buffers)?;
         let run = device.device.create_buffer(&BufferDescriptor {
             label: Some("run"),
-            size: RUN as u64 * memory::ELEMENT,
+            size: 4 * RUN as u64,
             usage: BufferUsages::UNIFORM | BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
@@ -104,18 +105,6 @@ impl Runner {
             recorder.record(&plan.update)?,
         ];
         Ok(Runner { device, plan, memory, run, parts, upload: Upload::default() })
-    }
-
-    /// Refuses what the shaders do not compute.
-    pub fn refuse_sequences(&self, batch: &Batch) -> Result<(), Error> {
-        if batch.length > 1 && self.plan.sequential {
-            let length = batch.length;
-            return Err(Error::Device(format!(
-                "sequences of {length} positions do not run on the GPU, only single positions; \
-                 use --device cpu"
-            )));
-        }
-        Ok(())
     }
 
     /// Sets what the backward pass adds to, to zero.

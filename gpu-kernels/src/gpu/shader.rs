@@ -1,5 +1,7 @@
 //! WGSL text: a kernel's file, the files it draws on, and its sizes as constants above them.
-use std::fmt::{self, Write as _};
+use std::fmt;
+
+use super::plan::{Binding, Element};
 
 /// A WGSL file.
 #[derive(Debug, Clone, Copy)]
@@ -22,18 +24,20 @@ sources! {
     ADD_CONTEXT "add_context",
     ATTENTION "attention",
     ATTENTION_BIAS_GRAD "attention_bias_grad",
+    ATTENTION_COMMON "attention_common",
     ATTENTION_KEY_GRAD "attention_key_grad",
     ATTENTION_QUERY_GRAD "attention_query_grad",
-    ATTENTION_SINGLE "attention_single",
-    ATTENTION_SINGLE_GRAD "attention_single_grad",
     BIAS_NONE "bias_none",
     BIAS_SOME "bias_some",
     CLIP "clip",
     COLUMN_SUM "column_sum",
     COMMON "common",
-    CONV_SINGLE "conv_single",
-    CONV_SINGLE_GRAD "conv_single_grad",
-    CONV_SINGLE_WEIGHT_GRAD "conv_single_weight_grad",
+    CONV "conv",
+    CONV_COMMON "conv_common",
+    CONV_GRAD "conv_grad",
+    CONV_SLOPE "conv_slope",
+    CONV_WEIGHT_GRAD "conv_weight_grad",
+    ELEMENTS "elements",
     EMBED "embed",
     EMBED_PIECE_GRAD "embed_piece_grad",
     ENTRIES "entries",
@@ -42,6 +46,7 @@ sources! {
     FROM_TO_PROMOTION_GRAD "from_to_promotion_grad",
     GELU "gelu",
     GEMM "gemm",
+    GROUP_SUM "group_sum",
     LEGAL_LINEAR "legal_linear",
     LEGAL_LINEAR_GRAD "legal_linear_grad",
     LEGAL_LINEAR_WEIGHT_GRAD "legal_linear_weight_grad",
@@ -54,17 +59,15 @@ sources! {
     RMS_NORM "rms_norm",
     RMS_NORM_GRAD "rms_norm_grad",
     RMS_NORM_WEIGHT_GRAD "rms_norm_weight_grad",
+    SCAN "scan",
+    SCAN_ADVANCE "scan_advance",
     SCAN_COMMON "scan_common",
-    SCAN_SINGLE "scan_single",
-    SCAN_SINGLE_BC_GRAD "scan_single_bc_grad",
-    SCAN_SINGLE_GATE_GRAD "scan_single_gate_grad",
-    SCAN_SINGLE_GRAD "scan_single_grad",
-    SCAN_SINGLE_SKIP_GRAD "scan_single_skip_grad",
+    SCAN_GATE_GRAD "scan_gate_grad",
+    SCAN_GRAD "scan_grad",
     SCORE_BIAS_NONE "score_bias_none",
     SCORE_BIAS_SOME "score_bias_some",
     SQUARE_NORM "square_norm",
     SQUARE_SPREAD "square_spread",
-    SQUARE_SUM "square_sum",
     SUM256 "sum256",
     SUM64 "sum64",
     SUMMARY "summary",
@@ -110,18 +113,40 @@ impl fmt::Display for Constant {
     }
 }
 
-/// The constants of a shader, as text.
+/// The constants and bindings of a shader, as text.
+///
+/// A binding `x` is an array of what its buffer holds, and `x_element` is that type: shaders
+/// compute in f32, read `f32(x[i])` and write `x[i] = x_element(value)`. A summary is one struct.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Constants(String);
+pub(super) struct Declarations(Vec<String>);
 
-impl Constants {
+impl Declarations {
+    pub fn push(&mut self, name: &str, binding: Binding) {
+        let Binding { number, slice, writable } = binding;
+        let access = if writable { "read_write" } else { "read" };
+        let element = slice.element.name();
+        let space = format!("@group(0) @binding({number}) var<storage, {access}> {name}");
+        let text = match slice.element {
+            Element::Summary => format!("{space}: {element};"),
+            _ => format!("alias {name}_element = {element};\n{space}: array<{name}_element>;"),
+        };
+        self.line(text);
+    }
+
+    /// Adds a line, unless it stands there already.
+    fn line(&mut self, text: String) {
+        if !self.0.contains(&text) {
+            self.0.push(text);
+        }
+    }
+
     pub fn set(&mut self, name: &str, value: impl Into<Constant>) {
-        writeln!(self.0, "const {name}: {};", value.into()).expect("a String takes any text");
+        self.line(format!("const {name}: {};", value.into()));
     }
 
     /// The whole shader.
     pub fn render(&self, sources: &[Source]) -> String {
-        let mut text = self.0.clone();
+        let mut text = self.0.join("\n") + "\n";
         for source in std::iter::once(&COMMON).chain(sources) {
             text.push_str(source.text);
         }

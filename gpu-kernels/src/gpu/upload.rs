@@ -12,24 +12,29 @@ use crate::{Batch, Error, pairs, program::Sizes};
 /// The packed plane of a move that is no underpromotion; `NO_PLANE` in `entries.wgsl`.
 const NO_PLANE: u32 = 15;
 
-/// Cuts a batch into runs that the device's buffers hold.
+/// Cuts a batch into runs of whole sequences that the device's buffers hold.
 pub(super) fn runs(batch: &Batch, capacity: Sizes) -> Result<Vec<Range<usize>>, Error> {
+    if batch.length > capacity.positions() {
+        let (found, most) = (batch.length, capacity.positions());
+        return Err(Error::Capacity { what: "positions", found, most });
+    }
     let entries = |range: &Range<usize>| {
         (batch.legal_offsets[range.end] - batch.legal_offsets[range.start]) as usize
     };
     let mut runs: Vec<Range<usize>> = vec![];
-    for position in 0..batch.positions() {
-        if entries(&(position..position + 1)) > capacity.legal {
-            let (expected, found) = (capacity.legal, entries(&(position..position + 1)));
-            return Err(Error::BatchLength { part: "legal", expected, found });
+    for sequence in 0..batch.sequences {
+        let positions = sequence * batch.length..(sequence + 1) * batch.length;
+        if entries(&positions) > capacity.legal {
+            let (found, most) = (entries(&positions), capacity.legal);
+            return Err(Error::Capacity { what: "legal entries", found, most });
         }
         let fits = |run: &&mut Range<usize>| {
-            run.len() < capacity.positions()
-                && entries(&(run.start..position + 1)) <= capacity.legal
+            let with_it = run.start..positions.end;
+            with_it.len() <= capacity.positions() && entries(&with_it) <= capacity.legal
         };
         match runs.last_mut().filter(fits) {
-            Some(run) => run.end = position + 1,
-            None => runs.push(position..position + 1),
+            Some(run) => run.end = positions.end,
+            None => runs.push(positions),
         }
     }
     Ok(runs)
@@ -69,7 +74,8 @@ impl Upload {
         if !batch.target_value.is_empty() {
             memory.write(device, inputs.outcomes, &batch.target_value[run.clone()]);
         }
-        Sizes { sequences: run.len(), length: 1, legal: legal.len() }
+        let length = batch.length;
+        Sizes { sequences: run.len() / length, length, legal: legal.len() }
     }
 
     /// Packs the legal entries, and lists them by move index (a counting sort).

@@ -198,7 +198,7 @@ pub enum Op {
         output: Buffer,
         /// Logarithm of the decay rates.
         decay_log: Param,
-        /// Skip connection.
+        /// Skip connection; it follows the decay rates.
         skip: Param,
         /// Number of states S.
         states: usize,
@@ -254,7 +254,7 @@ pub enum Op {
 
 impl Op {
     /// The ranges of the flat parameter vector that the operation reads, in the order of its
-    /// fields.
+    /// fields; a scan's decay rates and skip connection lie one after the other and are one range.
     pub fn parameters(&self) -> Vec<Range<usize>> {
         match *self {
             Op::Embed { piece, square, aux, .. } => {
@@ -266,7 +266,11 @@ impl Op {
             }
             Op::Attention { bias, .. } => bias.map(|bias| bias.range()).into_iter().collect(),
             Op::Conv { weight, bias, .. } => vec![weight.range(), bias.range()],
-            Op::Scan { decay_log, skip, .. } => vec![decay_log.range(), skip.range()],
+            Op::Scan { decay_log, skip, .. } => {
+                debug_assert_eq!(decay_log.range().end, skip.offset, "they are bound as one");
+                let both = Param { offset: decay_log.offset, len: decay_log.len + skip.len };
+                vec![both.range()]
+            }
             Op::LegalLinear { weight, bias, .. } => vec![weight.range(), bias.range()],
             Op::SwiGlu { .. }
             | Op::Pool { .. }

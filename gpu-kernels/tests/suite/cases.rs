@@ -85,6 +85,7 @@ impl Draft {
     }
 
     fn finish(self, name: &str, batch: Batch) -> Case {
+        let name = format!("{name}, length {}", batch.length);
         let mut rng = ChaCha8Rng::seed_from_u64(name.len() as u64);
         let inputs = self.inputs.clone();
         let parameters = self.parameters;
@@ -105,7 +106,7 @@ impl Draft {
         let unread = |b: &Buffer| !read.contains(&b.index()) && !passed.contains(&b.index());
         let output_gradients = outputs.filter(unread).map(&mut random).collect();
         Case {
-            name: name.to_owned(),
+            name,
             parameters: (0..parameters).map(|_| rng.random_range(-1.0..1.0)).collect(),
             batch,
             inputs,
@@ -149,44 +150,54 @@ pub fn batch(sequences: usize, length: usize, seed: u64) -> Batch {
     batch
 }
 
-/// Every operation, at lengths up to `longest`, with whole buffers and with columns of wider
-/// ones, with gradients that are overwritten and gradients that are added to.
-pub fn all(longest: usize) -> Vec<Case> {
-    let mut cases = vec![embed(), norm(), linear(), fused_linear(), swiglu(), pool(), context()];
-    cases.push(attention(Over::Squares, true, 1));
-    cases.push(attention(Over::Squares, false, 1));
-    cases.push(pointwise(Pointwise::Gelu));
-    cases.push(pointwise(Pointwise::Tanh));
-    cases.push(pooled_policy());
-    cases.push(from_to());
-    cases.push(loss());
-    for length in [1, 2, 5].into_iter().filter(|&length| length <= longest) {
-        cases.push(attention(Over::Sequence, false, length));
-        cases.push(conv(length));
-        cases.push(scan(length));
+/// Every operation in sequences of these lengths, with whole buffers and with columns of wider
+/// ones, with gradients that are overwritten and gradients that are added to. Those that do not
+/// look along a sequence are tried at the first two lengths.
+pub fn all(lengths: &[usize]) -> Vec<Case> {
+    let mut cases = vec![];
+    for &length in lengths.iter().take(2) {
+        cases.extend([
+            embed(length),
+            norm(length),
+            linear(length),
+            fused_linear(length),
+            swiglu(length),
+            pool(length),
+            context(length),
+            attention(Over::Squares, true, length),
+            attention(Over::Squares, false, length),
+            pointwise(Pointwise::Gelu, length),
+            pointwise(Pointwise::Tanh, length),
+            pooled_policy(length),
+            from_to(length),
+            loss(length),
+        ]);
+    }
+    for &length in lengths {
+        cases.extend([attention(Over::Sequence, false, length), conv(length), scan(length)]);
     }
     cases
 }
 
-fn embed() -> Case {
+fn embed(length: usize) -> Case {
     let mut d = Draft::default();
     let output = d.output(Rows::Square, 12);
     let (piece, square, aux) = (d.param(13 * 12), d.param(64 * 12), d.param(12 * 7));
     d.builder.push(Op::Embed { output, piece, square, aux });
-    d.finish("embed", batch(3, 1, 1))
+    d.finish("embed", batch(3, length, 1))
 }
 
-fn norm() -> Case {
+fn norm(length: usize) -> Case {
     let mut d = Draft::default();
     let input = d.input(Rows::Square, 20);
     let output = d.output(Rows::Square, 20);
     let weight = d.param(20);
     d.builder.push(Op::RmsNorm { input: d.all(input), output, weight });
-    d.finish("norm", batch(2, 1, 2))
+    d.finish("norm", batch(2, length, 2))
 }
 
 /// Bias, residual, and an input that two operations read.
-fn linear() -> Case {
+fn linear(length: usize) -> Case {
     let mut d = Draft::default();
     let input = d.input(Rows::Position, 18);
     let residual = d.input(Rows::Position, 10);
@@ -201,11 +212,11 @@ fn linear() -> Case {
     });
     let other = d.builder.columns(input, 5, 9);
     d.linear(other, Rows::Position, 7);
-    d.finish("linear", batch(5, 1, 3))
+    d.finish("linear", batch(5, length, 3))
 }
 
 /// A block as in the network: the residual's stream is read by a norm before it is added to.
-fn fused_linear() -> Case {
+fn fused_linear(length: usize) -> Case {
     let mut d = Draft::default();
     let stream = d.input(Rows::Square, 8);
     let normed = d.output(Rows::Square, 8);
@@ -216,32 +227,32 @@ fn fused_linear() -> Case {
     let weight = d.matrix(8, 6);
     let (input, residual) = (d.all(hidden), Some(stream));
     d.builder.push(Op::Linear { input, output, weight, bias: None, residual });
-    d.finish("block", batch(1, 1, 4))
+    d.finish("block", batch(1, length, 4))
 }
 
-fn swiglu() -> Case {
+fn swiglu(length: usize) -> Case {
     let mut d = Draft::default();
     let input = d.input(Rows::Square, 22);
     let output = d.output(Rows::Square, 11);
     d.builder.push(Op::SwiGlu { input: d.all(input), output });
-    d.finish("swiglu", batch(2, 1, 5))
+    d.finish("swiglu", batch(2, length, 5))
 }
 
-fn pool() -> Case {
+fn pool(length: usize) -> Case {
     let mut d = Draft::default();
     let input = d.input(Rows::Square, 9);
     let output = d.output(Rows::Position, 9);
     d.builder.push(Op::Pool { input: d.all(input), output });
-    d.finish("pool", batch(3, 1, 6))
+    d.finish("pool", batch(3, length, 6))
 }
 
-fn context() -> Case {
+fn context(length: usize) -> Case {
     let mut d = Draft::default();
     let squares = d.input(Rows::Square, 9);
     let context = d.input(Rows::Position, 9);
     let output = d.output(Rows::Square, 9);
     d.builder.push(Op::AddContext { squares, context: d.all(context), output });
-    d.finish("context", batch(3, 1, 7))
+    d.finish("context", batch(3, length, 7))
 }
 
 fn attention(over: Over, bias: bool, length: usize) -> Case {
@@ -252,16 +263,16 @@ fn attention(over: Over, bias: bool, length: usize) -> Case {
     let log_sum = d.output(rows, 3);
     let bias = bias.then(|| d.param(3 * 64 * 64));
     d.builder.push(Op::Attention { qkv: d.all(qkv), output, log_sum, heads: 3, over, bias });
-    let name = format!("attention over {over:?}, bias {}, length {length}", bias.is_some());
+    let name = format!("attention over {over:?}, bias {}", bias.is_some());
     d.finish(&name, batch(2, length, 8))
 }
 
-fn pointwise(function: Pointwise) -> Case {
+fn pointwise(function: Pointwise, length: usize) -> Case {
     let mut d = Draft::default();
     let input = d.input(Rows::Position, 9);
     let output = d.output(Rows::Position, 9);
     d.builder.push(Op::Pointwise { function, input: d.all(input), output });
-    d.finish(&format!("{function:?}"), batch(5, 1, 9))
+    d.finish(&format!("{function:?}"), batch(5, length, 9))
 }
 
 /// Reads the left half of a wider buffer, as in the network.
@@ -276,7 +287,7 @@ fn conv(length: usize) -> Case {
     let other = d.output(Rows::Position, 10);
     let function = Pointwise::Tanh;
     d.builder.push(Op::Pointwise { function, input: right, output: other });
-    d.finish(&format!("convolution, length {length}"), batch(3, length, 10))
+    d.finish("convolution", batch(3, length, 10))
 }
 
 /// Step, B and C come from columns of one buffer, z from the right half of another.
@@ -303,19 +314,19 @@ fn scan(length: usize) -> Case {
     d.builder.push(op);
     let left = d.builder.columns(in_proj, 0, width);
     d.linear(left, Rows::Position, 4);
-    d.finish(&format!("scan, length {length}"), batch(3, length, 11))
+    d.finish("scan", batch(3, length, 11))
 }
 
-fn pooled_policy() -> Case {
+fn pooled_policy(length: usize) -> Case {
     let mut d = Draft::default();
     let input = d.input(Rows::Position, 5);
     let output = d.output(Rows::Legal, 1);
     let (weight, bias) = (d.matrix(MOVES, 5), d.param(MOVES));
     d.builder.push(Op::LegalLinear { input: d.all(input), output, weight, bias });
-    d.finish("pooled policy", batch(4, 1, 12))
+    d.finish("pooled policy", batch(4, length, 12))
 }
 
-fn from_to() -> Case {
+fn from_to(length: usize) -> Case {
     let mut d = Draft::default();
     let from = d.input(Rows::Square, 5);
     let to = d.input(Rows::Square, 5);
@@ -323,14 +334,14 @@ fn from_to() -> Case {
     let output = d.output(Rows::Legal, 1);
     let (from, to, promotion) = (d.all(from), d.all(to), d.all(promotion));
     d.builder.push(Op::FromTo { from, to, promotion, output });
-    d.finish("from_to policy", batch(4, 1, 13))
+    d.finish("from_to policy", batch(4, length, 13))
 }
 
-fn loss() -> Case {
+fn loss(length: usize) -> Case {
     let mut d = Draft::default();
     let logits = d.input(Rows::Legal, 1);
     let values = d.input(Rows::Position, 1);
     let (logits, values) = (d.all(logits), d.all(values));
     d.builder.push(Op::Loss { logits, values });
-    d.finish("loss", batch(4, 1, 14))
+    d.finish("loss", batch(4, length, 14))
 }

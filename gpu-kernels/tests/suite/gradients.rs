@@ -8,14 +8,17 @@ use super::{
 };
 
 /// Elements tried of each input and of the parameters.
-const TRIES: usize = 40;
+const TRIES: usize = 16;
 /// Step of the differences.
 const STEP: f32 = 1.0 / 64.0;
+
+/// Lengths tried: alone, within and beyond the taps of the convolutions, and the longest.
+const LENGTHS: [usize; 4] = [1, 2, 5, 128];
 
 /// Tries every case.
 pub fn check<S: Subject>() {
     let mut probing = S::probing();
-    for case in cases::all(S::LONGEST) {
+    for case in cases::all(&LENGTHS) {
         check_case(probing.as_mut(), &case);
     }
 }

@@ -17,8 +17,6 @@ pub trait Subject {
     fn network(config: &Config, parameters: &[f32], capacity: usize) -> Box<dyn Backend>;
     /// What runs single operations.
     fn probing() -> Box<dyn Probing>;
-    /// Longest sequence that it supports.
-    const LONGEST: usize;
 }
 
 /// Asserts `|found − expected| ≤ absolute + relative · |expected|` for all elements.
@@ -52,6 +50,13 @@ macro_rules! suite {
         fn every_gradient_is_that_of_its_operation() {
             if <$subject as $crate::suite::Subject>::available() {
                 $crate::suite::gradients::check::<$subject>();
+            }
+        }
+
+        #[test]
+        fn the_same_batch_gives_the_same_bits() {
+            if <$subject as $crate::suite::Subject>::available() {
+                $crate::suite::network::repeating::<$subject>();
             }
         }
 

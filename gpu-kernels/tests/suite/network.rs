@@ -1,5 +1,5 @@
 //! Properties of a whole network in training, whatever its backend.
-use kibitzer_gpu::{AdamW, Batch, Error};
+use kibitzer_gpu::{AdamW, Backend, Batch, Error};
 
 use super::{Subject, assert_close, reference::Golden};
 
@@ -20,11 +20,18 @@ fn one_position(batch: &Batch, position: usize) -> Batch {
 /// Buffers for fewer positions than the batch has change nothing but rounding.
 pub fn parts_add_up<S: Subject>() {
     let golden = Golden::read("golden_mover");
-    let batch = golden.batch(12, 1);
-    let run = |capacity| {
-        let mut network = S::network(&golden.config, &golden.parameters(), capacity);
-        let outputs = network.evaluate(&batch).unwrap();
-        (outputs, network.gradient(&batch, 0.25).unwrap())
+    for (sequences, length) in [(12, 1), (4, 3)] {
+        parts_of(&golden.batch(sequences, length), &mut |capacity| {
+            S::network(&golden.config, &golden.parameters(), capacity)
+        });
+    }
+}
+
+fn parts_of(batch: &Batch, network: &mut dyn FnMut(usize) -> Box<dyn Backend>) {
+    let mut run = |capacity| {
+        let mut network = network(capacity);
+        let outputs = network.evaluate(batch).unwrap();
+        (outputs, network.gradient(batch, 0.25).unwrap())
     };
     let (whole_outputs, (whole_losses, whole)) = run(12);
     let (part_outputs, (part_losses, parts)) = run(5);
@@ -32,6 +39,17 @@ pub fn parts_add_up<S: Subject>() {
     assert_close("values", &part_outputs.values, &whole_outputs.values, 1e-5, 1e-5);
     assert_close("loss", &[part_losses.total], &[whole_losses.total], 1e-6, 1e-6);
     assert_close("gradient", &parts, &whole, 1e-5, 1e-4);
+}
+
+/// No sum depends on which thread was first.
+pub fn repeating<S: Subject>() {
+    let golden = Golden::read("golden_mover");
+    for batch in [golden.batch(12, 1), golden.batch(2, 5)] {
+        let mut network = S::network(&golden.config, &golden.parameters(), 12);
+        let first = (network.evaluate(&batch).unwrap(), network.gradient(&batch, 0.25).unwrap());
+        let again = (network.evaluate(&batch).unwrap(), network.gradient(&batch, 0.25).unwrap());
+        assert!(first == again, "length {}", batch.length);
+    }
 }
 
 /// A position alone gets the answer that it gets among others.

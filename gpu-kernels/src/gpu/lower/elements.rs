@@ -1,5 +1,5 @@
 //! Functions of each element or of pairs of elements: SwiGLU, GELU, tanh.
-use super::{Lowering, per_position};
+use super::Lowering;
 use crate::{
     Error,
     gpu::{plan::Kernel, shader},
@@ -16,13 +16,8 @@ impl Lowering<'_> {
         output: Buffer,
     ) -> Result<(), Error> {
         let (rows, width) = self.info(output);
-        let kernel = with_function(Kernel::new(source), function)
-            .set("ROWS", per_position(rows)?)
-            .view("X", self.columns(input))
-            .read(self.activation(input.buffer))
-            .write(self.activation(output));
-        self.elements(kernel, rows, width);
-        Ok(())
+        let kernel = self.input(with_function(Kernel::new(source), function), "x", input);
+        self.elements(kernel.write("y", self.activation(output)), rows, width)
     }
 
     pub(super) fn mapped_grad(
@@ -33,15 +28,11 @@ impl Lowering<'_> {
         output: Buffer,
     ) -> Result<(), Error> {
         let (rows, width) = self.info(output);
-        let kernel = with_function(Kernel::new(source), function)
-            .set("ROWS", per_position(rows)?)
-            .set("X_ADDS", input.accumulate)
-            .view("X", self.columns(input))
-            .read(self.activation(input.buffer))
-            .read(self.gradient(output)?)
-            .write(self.gradient(input.buffer)?);
-        self.elements(kernel, rows, width);
-        Ok(())
+        let kernel = self
+            .input(with_function(Kernel::new(source), function), "x", input)
+            .read("dy", self.gradient(output)?);
+        let kernel = self.input_gradient(kernel, "x", input)?;
+        self.elements(kernel, rows, width)
     }
 }
 

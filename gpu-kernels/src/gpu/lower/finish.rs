@@ -16,16 +16,16 @@ impl Lowering<'_> {
                 .set("LEN", chunk.gradient.len)
                 .set("GROUPS", NORM_GROUPS)
                 .set("FIRST", i * NORM_GROUPS)
-                .read(chunk.gradient)
-                .write(partial);
+                .read("x", chunk.gradient)
+                .write("partial", partial);
             self.push(kernel, Grid::Items(Count::Fixed(NORM_GROUPS), 1));
         }
         let kernel = Kernel::new(shader::CLIP)
             .with(shader::SUM256)
             .with(shader::SUMMARY)
             .set("LEN", partial.len)
-            .read(partial)
-            .write(self.summary);
+            .read("partial", partial)
+            .write("summary", self.summary);
         self.push(kernel, Grid::Items(Count::Fixed(1), 1));
     }
 
@@ -36,11 +36,11 @@ impl Lowering<'_> {
             let kernel = Kernel::new(shader::ADAMW)
                 .with(shader::SUMMARY)
                 .set("LEN", len)
-                .read(self.summary)
-                .read(chunk.gradient)
-                .write(chunk.parameters)
-                .write(chunk.first)
-                .write(chunk.second);
+                .read("summary", self.summary)
+                .read("gradient", chunk.gradient)
+                .write("parameters", chunk.parameters)
+                .write("first", chunk.first)
+                .write("second", chunk.second);
             self.push(kernel, Grid::Items(Count::Fixed(len), ELEMENTS));
         }
     }

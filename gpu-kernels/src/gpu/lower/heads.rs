@@ -17,6 +17,17 @@ fn from_to_scale(width: usize) -> f32 {
 }
 
 impl Lowering<'_> {
+    /// A kernel that reads the legal entries.
+    fn entries_kernel(&self, source: shader::Source) -> Kernel {
+        Kernel::new(source).with(shader::ENTRIES).read("entries", self.inputs.entries)
+    }
+
+    /// One that goes through the entries of each position.
+    fn position_kernel(&self, source: shader::Source, output: Buffer) -> Result<Kernel, Error> {
+        let kernel = self.entries_kernel(source).read("offsets", self.inputs.offsets);
+        Ok(kernel.read("dy", self.gradient(output)?))
+    }
+
     pub(super) fn legal_linear(
         &mut self,
         input: View,
@@ -24,39 +35,15 @@ impl Lowering<'_> {
         weight: Matrix,
         bias: Param,
     ) -> Result<(), Error> {
-        let kernel = Kernel::new(shader::LEGAL_LINEAR)
-            .with(shader::ENTRIES)
+        let kernel = self
+            .entries_kernel(shader::LEGAL_LINEAR)
             .with(shader::SUM64)
             .set("WIDTH", weight.inputs)
-            .view("X", self.columns(input))
-            .read(self.inputs.entries)
-            .read(self.activation(input.buffer))
-            .read(self.parameter(&weight.range())?)
-            .read(self.parameter(&bias.range())?)
-            .write(self.activation(output));
+            .read("w", self.parameter(&weight.range())?)
+            .read("b", self.parameter(&bias.range())?)
+            .write("y", self.activation(output));
+        let kernel = self.input(kernel, "x", input);
         self.push(kernel, Grid::Items(Count::Each(Rows::Legal, 1), 1));
-        Ok(())
-    }
-
-    pub(super) fn square_pairs(
-        &mut self,
-        (from, to, promotion): (View, View, View),
-        output: Buffer,
-    ) -> Result<(), Error> {
-        let kernel = Kernel::new(shader::FROM_TO)
-            .with(shader::ENTRIES)
-            .set("SQUARES", SQUARES)
-            .set("WIDTH", from.width)
-            .set("SCALE", from_to_scale(from.width))
-            .view("FROM", self.columns(from))
-            .view("TO", self.columns(to))
-            .view("PROMOTION", self.columns(promotion))
-            .read(self.inputs.entries)
-            .read(self.activation(from.buffer))
-            .read(self.activation(to.buffer))
-            .read(self.activation(promotion.buffer))
-            .write(self.activation(output));
-        self.push(kernel, Grid::Items(Count::Each(Rows::Legal, 1), ELEMENTS));
         Ok(())
     }
 
@@ -67,32 +54,40 @@ impl Lowering<'_> {
         weight: Matrix,
         bias: Param,
     ) -> Result<(), Error> {
-        let dy = self.gradient(output)?;
-        let columns = self.columns(input);
-        let inputs = Kernel::new(shader::LEGAL_LINEAR_GRAD)
-            .with(shader::ENTRIES)
-            .set("X_ADDS", input.accumulate)
-            .view("X", columns)
-            .read(self.inputs.entries)
-            .read(self.inputs.offsets)
-            .read(self.parameter(&weight.range())?)
-            .read(dy)
-            .write(self.gradient(input.buffer)?);
-        self.elements(inputs, Rows::Position, weight.inputs);
-        let parameters = Kernel::new(shader::LEGAL_LINEAR_WEIGHT_GRAD)
-            .with(shader::ENTRIES)
+        let kernel = self
+            .position_kernel(shader::LEGAL_LINEAR_GRAD, output)?
+            .read("w", self.parameter(&weight.range())?);
+        let kernel = self.input_gradient(kernel, "x", input)?;
+        self.elements(kernel, Rows::Position, weight.inputs)?;
+        let kernel = self
+            .entries_kernel(shader::LEGAL_LINEAR_WEIGHT_GRAD)
             .set("MOVES", MOVES)
             .set("WIDTH", weight.inputs)
-            .view("X", columns)
-            .read(self.inputs.entries)
-            .read(self.inputs.starts)
-            .read(self.inputs.by_index)
-            .read(self.activation(input.buffer))
-            .read(dy)
-            .write(self.parameter_gradient(&weight.range())?)
-            .write(self.parameter_gradient(&bias.range())?);
-        let items = Count::Fixed(MOVES * weight.inputs);
-        self.push(parameters, Grid::Items(items, ELEMENTS));
+            .read("starts", self.inputs.starts)
+            .read("by_index", self.inputs.by_index)
+            .read("dy", self.gradient(output)?)
+            .write("dw", self.parameter_gradient(&weight.range())?)
+            .write("db", self.parameter_gradient(&bias.range())?);
+        let kernel = self.input(kernel, "x", input);
+        self.push(kernel, Grid::Items(Count::Fixed(MOVES * weight.inputs), ELEMENTS));
+        Ok(())
+    }
+
+    pub(super) fn square_pairs(
+        &mut self,
+        (from, to, promotion): (View, View, View),
+        output: Buffer,
+    ) -> Result<(), Error> {
+        let kernel = self
+            .entries_kernel(shader::FROM_TO)
+            .set("SQUARES", SQUARES)
+            .set("WIDTH", from.width)
+            .set("SCALE", from_to_scale(from.width));
+        let kernel = self.input(kernel, "origin", from);
+        let kernel = self.input(kernel, "goal", to);
+        let kernel = self.input(kernel, "promotion", promotion);
+        let kernel = kernel.write("y", self.activation(output));
+        self.push(kernel, Grid::Items(Count::Each(Rows::Legal, 1), ELEMENTS));
         Ok(())
     }
 
@@ -103,54 +98,40 @@ impl Lowering<'_> {
         is_from: bool,
         output: Buffer,
     ) -> Result<(), Error> {
-        let kernel = Kernel::new(shader::FROM_TO_GRAD)
-            .with(shader::ENTRIES)
+        let kernel = self
+            .position_kernel(shader::FROM_TO_GRAD, output)?
             .set("SQUARES", SQUARES)
             .set("FROM", is_from)
-            .set("SCALE", from_to_scale(side.width))
-            .set("X_ADDS", side.accumulate)
-            .view("X", self.columns(side))
-            .view("OTHER", self.columns(other))
-            .read(self.inputs.entries)
-            .read(self.inputs.offsets)
-            .read(self.activation(other.buffer))
-            .read(self.gradient(output)?)
-            .write(self.gradient(side.buffer)?);
-        self.elements(kernel, Rows::Square, side.width);
-        Ok(())
+            .set("SCALE", from_to_scale(side.width));
+        let kernel = self.input(kernel, "other", other);
+        let kernel = self.input_gradient(kernel, "x", side)?;
+        self.elements(kernel, Rows::Square, side.width)
     }
 
     pub(super) fn promotion_grad(&mut self, promotion: View, output: Buffer) -> Result<(), Error> {
-        let kernel = Kernel::new(shader::FROM_TO_PROMOTION_GRAD)
-            .with(shader::ENTRIES)
-            .set("SQUARES", SQUARES)
-            .set("X_ADDS", promotion.accumulate)
-            .view("X", self.columns(promotion))
-            .read(self.inputs.entries)
-            .read(self.inputs.offsets)
-            .read(self.gradient(output)?)
-            .write(self.gradient(promotion.buffer)?);
-        self.elements(kernel, Rows::Square, promotion.width);
-        Ok(())
+        let kernel =
+            self.position_kernel(shader::FROM_TO_PROMOTION_GRAD, output)?.set("SQUARES", SQUARES);
+        let kernel = self.input_gradient(kernel, "x", promotion)?;
+        self.elements(kernel, Rows::Square, promotion.width)
     }
 
     pub(super) fn loss(&mut self, logits: View, values: View) -> Result<(), Error> {
         let kernel = Kernel::new(shader::LOSS)
             .with(shader::SUM64)
-            .read(self.inputs.offsets)
-            .read(self.activation(logits.buffer))
-            .read(self.inputs.wanted)
-            .read(self.activation(values.buffer))
-            .read(self.inputs.outcomes)
-            .write(self.gradient(logits.buffer)?)
-            .write(self.gradient(values.buffer)?)
-            .write(self.losses);
+            .read("offsets", self.inputs.offsets)
+            .read("logits", self.activation(logits.buffer))
+            .read("wanted", self.inputs.wanted)
+            .read("values", self.activation(values.buffer))
+            .read("outcomes", self.inputs.outcomes)
+            .write("dlogits", self.gradient(logits.buffer)?)
+            .write("dvalues", self.gradient(values.buffer)?)
+            .write("losses", self.losses);
         self.push(kernel, Grid::Items(Count::Each(Rows::Position, 1), 1));
         let kernel = Kernel::new(shader::TALLY)
             .with(shader::SUM256)
             .with(shader::SUMMARY)
-            .read(self.losses)
-            .write(self.summary);
+            .read("losses", self.losses)
+            .write("summary", self.summary);
         self.push(kernel, Grid::Items(Count::Fixed(1), 1));
         Ok(())
     }

@@ -104,14 +104,14 @@ impl Lowering<'_> {
             .view("A", product.a.1)
             .view("B", product.b.1)
             .view("C", product.c.1)
-            .read(product.a.0)
-            .read(product.b.0)
-            .write(product.c.0);
+            .read("a", product.a.0)
+            .read("b", product.b.0)
+            .write("c", product.c.0);
         if let Some(bias) = bias {
-            kernel = kernel.read_at(4, bias);
+            kernel = kernel.read("bias", bias);
         }
         if let Some(residual) = residual {
-            kernel = kernel.read_at(5, residual);
+            kernel = kernel.read("residual", residual);
         }
         self.push(kernel, Grid::Tiles(product.m, product.n, product.splits));
         Ok(())
@@ -165,8 +165,8 @@ impl Lowering<'_> {
             .set("WIDTH", width)
             .set("SPLITS", splits)
             .view("X", x.1)
-            .read(x.0)
-            .write(to);
+            .read("x", x.0)
+            .write("y", to);
         self.push(kernel, Grid::Items(Count::Fixed(blocks * splits), 1));
         if splits > 1 {
             self.reduce(to, y, splits);
@@ -180,5 +180,6 @@ fn scaled(count: Count) -> Result<(usize, bool), Error> {
     match count {
         Count::Fixed(count) => Ok((count, false)),
         Count::Each(rows, count) => Ok((per_position(rows)? * count, true)),
+        Count::Sequences(_) => Err(Error::Device("no matrix has a row a sequence".to_owned())),
     }
 }

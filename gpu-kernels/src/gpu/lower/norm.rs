@@ -23,9 +23,9 @@ impl Lowering<'_> {
             .set("WIDTH", width)
             .set("EPSILON", NORM_EPSILON)
             .view("X", self.columns(input))
-            .read(self.activation(input.buffer))
-            .read(self.parameter(&weight.range())?)
-            .write(self.activation(output));
+            .read("x", self.activation(input.buffer))
+            .read("w", self.parameter(&weight.range())?)
+            .write("y", self.activation(output));
         self.push(kernel, Grid::Items(Count::Each(rows, 1), 1));
         Ok(())
     }
@@ -46,11 +46,11 @@ impl Lowering<'_> {
             .set("EPSILON", NORM_EPSILON)
             .set("X_ADDS", input.accumulate)
             .view("X", self.columns(input))
-            .read(self.activation(input.buffer))
-            .read(self.parameter(&weight.range())?)
-            .read(dy)
-            .write(self.gradient(input.buffer)?)
-            .write(scale);
+            .read("x", self.activation(input.buffer))
+            .read("w", self.parameter(&weight.range())?)
+            .read("dy", dy)
+            .write("dx", self.gradient(input.buffer)?)
+            .write("scale", scale);
         self.push(kernel, Grid::Items(Count::Each(rows, 1), 1));
 
         let blocks = width.div_ceil(SUM_COLUMNS);
@@ -61,10 +61,10 @@ impl Lowering<'_> {
             .set("WIDTH", width)
             .set("SPLITS", splits)
             .view("X", self.columns(input))
-            .read(self.activation(input.buffer))
-            .read(dy)
-            .read(scale)
-            .write(partial);
+            .read("x", self.activation(input.buffer))
+            .read("dy", dy)
+            .read("scale", scale)
+            .write("partial", partial);
         self.push(kernel, Grid::Items(Count::Fixed(blocks * splits), 1));
         self.reduce(partial, self.parameter_gradient(&weight.range())?, splits);
         Ok(())

@@ -1,10 +1,6 @@
 //! The forward and the backward pass of every operation.
 use super::Lowering;
-use crate::{
-    Error,
-    gpu::shader,
-    program::{Op, Over},
-};
+use crate::{Error, gpu::shader, program::Op};
 
 impl Lowering<'_> {
     /// Appends the dispatches of an operation's forward pass.
@@ -15,12 +11,7 @@ impl Lowering<'_> {
             Op::Linear { input, output, weight, bias, residual } => {
                 self.linear(input, output, weight, bias, residual)
             }
-            Op::Attention { qkv, output, log_sum, heads, over: Over::Squares, bias } => {
-                self.attention(qkv, output, log_sum, heads, bias)
-            }
-            Op::Attention { qkv, output, over: Over::Sequence, .. } => {
-                self.single_attention(qkv, output)
-            }
+            Op::Attention { .. } => self.attention(op),
             Op::SwiGlu { input, output } => self.mapped(shader::SWIGLU, None, input, output),
             Op::Pool { input, output } => self.pool(input, output),
             Op::AddContext { squares, context, output } => {
@@ -29,7 +20,7 @@ impl Lowering<'_> {
             Op::Conv { input, output, weight, bias, taps } => {
                 self.conv(input, output, weight, bias, taps)
             }
-            Op::Scan { output, .. } => self.scan(op, output),
+            Op::Scan { z, output, .. } => self.scan(op, z, output),
             Op::Pointwise { function, input, output } => {
                 self.mapped(shader::POINTWISE, Some(function), input, output)
             }
@@ -53,10 +44,7 @@ impl Lowering<'_> {
             Op::Linear { input, output, weight, bias, .. } => {
                 self.linear_grad(input, output, weight, bias)
             }
-            Op::Attention { over: Over::Squares, .. } => self.attention_grad(op),
-            Op::Attention { qkv, output, over: Over::Sequence, .. } => {
-                self.single_attention_grad(qkv, output)
-            }
+            Op::Attention { .. } => self.attention_grad(op),
             Op::SwiGlu { input, output } => {
                 self.mapped_grad(shader::SWIGLU_GRAD, None, input, output)
             }

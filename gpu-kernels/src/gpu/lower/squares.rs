@@ -15,8 +15,7 @@ impl Lowering<'_> {
     pub(super) fn pool(&mut self, input: View, output: Buffer) -> Result<(), Error> {
         let x = (self.activation(input.buffer), self.columns(input));
         let y = (self.activation(output), Columns::dense(input.width));
-        self.square_sum(x, y, input.width, 1.0 / SQUARES as f32, false);
-        Ok(())
+        self.sum_groups(x, SQUARES, y, input.width, 1.0 / SQUARES as f32, false)
     }
 
     pub(super) fn add_context(
@@ -29,18 +28,16 @@ impl Lowering<'_> {
         let kernel = Kernel::new(shader::ADD_CONTEXT)
             .set("SQUARES", SQUARES)
             .view("C", self.columns(context))
-            .read(self.activation(squares))
-            .read(self.activation(context.buffer))
-            .write(self.activation(output));
-        self.elements(kernel, rows, width);
-        Ok(())
+            .read("x", self.activation(squares))
+            .read("c", self.activation(context.buffer))
+            .write("y", self.activation(output));
+        self.elements(kernel, rows, width)
     }
 
     pub(super) fn add_context_grad(&mut self, context: View, output: Buffer) -> Result<(), Error> {
         let x = (self.gradient(output)?, Columns::dense(context.width));
         let y = (self.gradient(context.buffer)?, self.columns(context));
-        self.square_sum(x, y, context.width, 1.0, context.accumulate);
-        Ok(())
+        self.sum_groups(x, SQUARES, y, context.width, 1.0, context.accumulate)
     }
 
     pub(super) fn embed(
@@ -54,14 +51,13 @@ impl Lowering<'_> {
         let kernel = Kernel::new(shader::EMBED)
             .set("SQUARES", SQUARES)
             .set("AUX", AUX)
-            .read(self.inputs.tokens)
-            .read(self.inputs.scalars)
-            .read(self.parameter(&piece.range())?)
-            .read(self.parameter(&square.range())?)
-            .read(self.parameter(&aux.range())?)
-            .write(self.activation(output));
-        self.elements(kernel, rows, width);
-        Ok(())
+            .read("tokens", self.inputs.tokens)
+            .read("scalars", self.inputs.scalars)
+            .read("piece", self.parameter(&piece.range())?)
+            .read("square", self.parameter(&square.range())?)
+            .read("aux", self.parameter(&aux.range())?)
+            .write("y", self.activation(output));
+        self.elements(kernel, rows, width)
     }
 
     pub(super) fn embed_grad(
@@ -81,9 +77,9 @@ impl Lowering<'_> {
             .set("TOKENS", TOKENS)
             .set("WIDTH", width)
             .set("SPLITS", splits)
-            .read(self.inputs.tokens)
-            .read(dy)
-            .write(partial);
+            .read("tokens", self.inputs.tokens)
+            .read("dy", dy)
+            .write("partial", partial);
         self.push(kernel, Grid::Items(Count::Fixed(blocks * splits), 1));
         self.reduce(partial, self.parameter_gradient(&piece.range())?, splits);
 
@@ -94,7 +90,7 @@ impl Lowering<'_> {
 
         let sums = self.scratch(Scratch::Position, self.most_rows(Rows::Position) * width);
         let dense = Columns::dense(width);
-        self.square_sum((dy, dense), (sums, dense), width, 1.0, false);
+        self.sum_groups((dy, dense), SQUARES, (sums, dense), width, 1.0, false)?;
         self.outer(
             (sums, dense),
             (self.inputs.scalars, Columns::dense(AUX)),
@@ -110,29 +106,29 @@ impl Lowering<'_> {
             .set("FACTOR", 1.0 / SQUARES as f32)
             .set("Y_ADDS", input.accumulate)
             .view("Y", self.columns(input))
-            .read(self.gradient(output)?)
-            .write(self.gradient(input.buffer)?);
-        self.elements(kernel, Rows::Square, width);
-        Ok(())
+            .read("x", self.gradient(output)?)
+            .write("y", self.gradient(input.buffer)?);
+        self.elements(kernel, Rows::Square, width)
     }
 
-    /// `y[n] (+)= factor · Σ_s x[n, s]`.
-    fn square_sum(
+    /// `y[n] (+)= factor · Σ_j x[n, j]`, a position having `group` rows of x.
+    pub(super) fn sum_groups(
         &mut self,
         x: (Slice, Columns),
+        group: usize,
         y: (Slice, Columns),
         width: usize,
         factor: f32,
         adds: bool,
-    ) {
-        let kernel = Kernel::new(shader::SQUARE_SUM)
-            .set("SQUARES", SQUARES)
+    ) -> Result<(), Error> {
+        let kernel = Kernel::new(shader::GROUP_SUM)
+            .set("GROUP", group)
             .set("FACTOR", factor)
             .set("Y_ADDS", adds)
             .view("X", x.1)
             .view("Y", y.1)
-            .read(x.0)
-            .write(y.0);
-        self.elements(kernel, Rows::Position, width);
+            .read("x", x.0)
+            .write("y", y.0);
+        self.elements(kernel, Rows::Position, width)
     }
 }

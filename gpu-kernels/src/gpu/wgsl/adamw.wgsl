@@ -1,11 +1,5 @@
 // A step of AdamW on LEN parameters.
 
-@group(0) @binding(1) var<storage, read> summary: Summary;
-@group(0) @binding(2) var<storage, read> gradient: array<f32>;
-@group(0) @binding(3) var<storage, read_write> parameters: array<f32>;
-@group(0) @binding(4) var<storage, read_write> first: array<f32>;
-@group(0) @binding(5) var<storage, read_write> second: array<f32>;
-
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let i = folded(group) * 256u + local;

@@ -1,44 +1,28 @@
-// Attention over the 64 squares of a position: y = softmax(q k / sqrt(HEAD) + bias) v. A
-// workgroup takes one head of one position, an invocation one query; keys and values pass by in
-// tiles of KEYS, the softmax running along (Dao et al., FlashAttention).
-// qkv [N 64, 3 HEADS HEAD], y [N 64, HEADS HEAD], log_sum [N 64, HEADS].
-
-@group(0) @binding(1) var<storage, read> qkv: array<f32>;
-@group(0) @binding(2) var<storage, read_write> y: array<f32>;
-@group(0) @binding(3) var<storage, read_write> log_sum: array<f32>;
-
-const WIDTH: u32 = HEADS * HEAD;
-
-var<workgroup> keys: array<f32, KEYS * HEAD>;
-var<workgroup> values: array<f32, KEYS * HEAD>;
+// y = softmax(q k / sqrt(HEAD) + bias) v; an invocation a query, the softmax running along (Dao
+// et al., FlashAttention).
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let index = folded(group);
-    if index >= run.positions * HEADS { return; }
-    let head = index % HEADS;
-    let first = index / HEADS * 64u;
-    let row = first + local;
-    let column = QKV_COLUMN + head * HEAD;
+    if is_beyond(index) { return; }
+    let place = place_of(index, local);
+    let head = place.head;
+    let seen = keys_of(place.row);
     var query: array<f32, HEAD>;
     var sum: array<f32, HEAD>;
     for (var d = 0u; d < HEAD; d++) {
-        query[d] = qkv[row * QKV_PITCH + column + d] * SCALE;
+        query[d] = f32(qkv[qkv_at(place.row, head, 0u) + d]) * SCALE;
         sum[d] = 0.0;
     }
     var most = -3.0e38;
     var total = 0.0;
-    for (var tile = 0u; tile < 64u; tile += KEYS) {
-        workgroupBarrier();
-        for (var i = local; i < KEYS * HEAD; i += 64u) {
-            let at = (first + tile + i / HEAD) * QKV_PITCH + column + i % HEAD;
-            keys[i] = qkv[at + WIDTH];
-            values[i] = qkv[at + 2u * WIDTH];
-        }
-        workgroupBarrier();
-        for (var j = 0u; j < KEYS; j++) {
-            var score = score_bias(head, local, tile + j);
-            for (var d = 0u; d < HEAD; d++) { score += query[d] * keys[j * HEAD + d]; }
+    let end = keys_of(place.last).y;
+    for (var tile = keys_of(place.first).x; tile < end; tile += KEYS) {
+        load_keys(tile, head, local);
+        for (var key = max(tile, seen.x); key < min(tile + KEYS, seen.y); key++) {
+            let at = (key - tile) * HEAD;
+            var score = score_bias(head, place.row, key);
+            for (var d = 0u; d < HEAD; d++) { score += query[d] * tile_a[at + d]; }
             if score > most {
                 let shrink = exp(most - score);
                 total *= shrink;
@@ -47,9 +31,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             }
             let p = exp(score - most);
             total += p;
-            for (var d = 0u; d < HEAD; d++) { sum[d] += p * values[j * HEAD + d]; }
+            for (var d = 0u; d < HEAD; d++) { sum[d] += p * tile_b[at + d]; }
         }
     }
-    for (var d = 0u; d < HEAD; d++) { y[row * WIDTH + head * HEAD + d] = sum[d] / total; }
-    log_sum[row * HEADS + head] = most + log(total);
+    if place.idle { return; }
+    let out = y_at(place.row, head);
+    for (var d = 0u; d < HEAD; d++) { y[out + d] = y_element(sum[d] / total); }
+    log_sum[place.row * HEADS + head] = most + log(total);
 }

@@ -1,68 +1,64 @@
 // dv = sum over queries of p dy, dk = sum over queries of ds q / sqrt(HEAD), with
-// ds = p (dy v - delta). A workgroup takes one head of one position, an invocation one key;
-// queries and their dy pass by in tiles of KEYS.
+// ds = p (dy v - delta); an invocation a key.
 
-@group(0) @binding(1) var<storage, read> qkv: array<f32>;
-@group(0) @binding(2) var<storage, read> log_sum: array<f32>;
-@group(0) @binding(3) var<storage, read> dy: array<f32>;
-@group(0) @binding(4) var<storage, read> delta: array<f32>;
-@group(0) @binding(5) var<storage, read_write> dqkv: array<f32>;
+// Brings a tile of queries and of their dy from row `tile` on.
+fn load_queries(tile: u32, head: u32, local: u32) {
+    workgroupBarrier();
+    for (var i = local; i < KEYS * HEAD; i += 64u) {
+        let row = min(tile + i / HEAD, all_rows() - 1u);
+        tile_a[i] = f32(qkv[qkv_at(row, head, 0u) + i % HEAD]) * SCALE;
+        tile_b[i] = f32(dy[y_at(row, head) + i % HEAD]);
+    }
+    workgroupBarrier();
+}
 
-const WIDTH: u32 = HEADS * HEAD;
-
-var<workgroup> queries: array<f32, KEYS * HEAD>;
-var<workgroup> slopes: array<f32, KEYS * HEAD>;
+fn add(at: u32, value: f32) {
+    var sum = value;
+    if QKV_ADDS { sum += f32(dqkv[at]); }
+    dqkv[at] = dqkv_element(sum);
+}
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let index = folded(group);
-    if index >= run.positions * HEADS { return; }
-    let head = index % HEADS;
-    let first = index / HEADS * 64u;
-    let column = QKV_COLUMN + head * HEAD;
-    let own = (first + local) * QKV_PITCH + column;
+    if is_beyond(index) { return; }
+    let place = place_of(index, local);
+    let head = place.head;
+    let seen = queries_of(place.row);
+    let own_key = qkv_at(place.row, head, 1u);
+    let own_value = qkv_at(place.row, head, 2u);
     var key: array<f32, HEAD>;
     var value: array<f32, HEAD>;
     var dk: array<f32, HEAD>;
     var dv: array<f32, HEAD>;
     for (var d = 0u; d < HEAD; d++) {
-        key[d] = qkv[own + WIDTH + d];
-        value[d] = qkv[own + 2u * WIDTH + d];
+        key[d] = f32(qkv[own_key + d]);
+        value[d] = f32(qkv[own_value + d]);
         dk[d] = 0.0;
         dv[d] = 0.0;
     }
-    for (var tile = 0u; tile < 64u; tile += KEYS) {
-        workgroupBarrier();
-        for (var i = local; i < KEYS * HEAD; i += 64u) {
-            let row = first + tile + i / HEAD;
-            queries[i] = qkv[row * QKV_PITCH + column + i % HEAD] * SCALE;
-            slopes[i] = dy[row * WIDTH + head * HEAD + i % HEAD];
-        }
-        workgroupBarrier();
-        for (var j = 0u; j < KEYS; j++) {
-            let at = (first + tile + j) * HEADS + head;
-            var score = score_bias(head, tile + j, local);
+    let end = queries_of(place.last).y;
+    for (var tile = queries_of(place.first).x; tile < end; tile += KEYS) {
+        load_queries(tile, head, local);
+        for (var query = max(tile, seen.x); query < min(tile + KEYS, seen.y); query++) {
+            let at = (query - tile) * HEAD;
+            var score = score_bias(head, query, place.row);
             var dp = 0.0;
             for (var d = 0u; d < HEAD; d++) {
-                score += queries[j * HEAD + d] * key[d];
-                dp += slopes[j * HEAD + d] * value[d];
+                score += tile_a[at + d] * key[d];
+                dp += tile_b[at + d] * value[d];
             }
-            let p = exp(score - log_sum[at]);
-            let ds = p * (dp - delta[at]);
+            let p = exp(score - log_sum[query * HEADS + head]);
+            let ds = p * (dp - delta[query * HEADS + head]);
             for (var d = 0u; d < HEAD; d++) {
-                dk[d] += ds * queries[j * HEAD + d];
-                dv[d] += p * slopes[j * HEAD + d];
+                dk[d] += ds * tile_a[at + d];
+                dv[d] += p * tile_b[at + d];
             }
         }
     }
+    if place.idle { return; }
     for (var d = 0u; d < HEAD; d++) {
-        var new_k = dk[d];
-        var new_v = dv[d];
-        if QKV_ADDS {
-            new_k += dqkv[own + WIDTH + d];
-            new_v += dqkv[own + 2u * WIDTH + d];
-        }
-        dqkv[own + WIDTH + d] = new_k;
-        dqkv[own + 2u * WIDTH + d] = new_v;
+        add(own_key + d, dk[d]);
+        add(own_value + d, dv[d]);
     }
 }

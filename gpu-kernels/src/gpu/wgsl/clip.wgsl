@@ -1,9 +1,6 @@
 // The gradient's norm from the LEN partial sums of its squares, and the factor that clips it; one
 // workgroup.
 
-@group(0) @binding(1) var<storage, read> partial: array<f32>;
-@group(0) @binding(2) var<storage, read_write> summary: Summary;
-
 @compute @workgroup_size(256)
 fn main(@builtin(local_invocation_index) local: u32) {
     var part = 0.0;

@@ -1,9 +1,6 @@
 // y[split, c] = sum over the split's share of rows of x[row, c], c below WIDTH; ROWS rows a
 // position. Without splits it adds to y.
 
-@group(0) @binding(1) var<storage, read> x: array<f32>;
-@group(0) @binding(2) var<storage, read_write> y: array<f32>;
-
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let blocks = (WIDTH + 63u) / 64u;
@@ -15,7 +12,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let share = (rows + SPLITS - 1u) / SPLITS;
     var sum = 0.0;
     for (var row = split * share; row < min((split + 1u) * share, rows); row++) {
-        sum += x[row * X_PITCH + X_COLUMN + c];
+        sum += f32(x[row * X_PITCH + X_COLUMN + c]);
     }
     if SPLITS == 1u { sum += y[c]; }
     y[split * WIDTH + c] = sum;

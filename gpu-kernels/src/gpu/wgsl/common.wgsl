@@ -19,7 +19,8 @@ struct Run {
     root_correction: f32,
     // What a parameter keeps after weight decay.
     keep: f32,
-    unused: u32,
+    // Positions of a sequence; `positions` is a multiple of it.
+    length: u32,
 }
 
 @group(0) @binding(0) var<uniform> run: Run;

@@ -1,10 +1,6 @@
 // partial[split, token, d] = sum of dy[row, d] over the split's rows with that token. Each
 // invocation has a column of its own, in workgroup memory because a token chooses the element.
 
-@group(0) @binding(1) var<storage, read> tokens: array<u32>;
-@group(0) @binding(2) var<storage, read> dy: array<f32>;
-@group(0) @binding(3) var<storage, read_write> partial: array<f32>;
-
 var<workgroup> sums: array<f32, TOKENS * 64u>;
 
 @compute @workgroup_size(64)
@@ -19,7 +15,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let share = (rows + SPLITS - 1u) / SPLITS;
     for (var row = split * share; row < min((split + 1u) * share, rows); row++) {
         let token = tokens[row / 4u] >> (row % 4u * 8u) & 0xffu;
-        sums[token * 64u + local] += dy[row * WIDTH + d];
+        sums[token * 64u + local] += f32(dy[row * WIDTH + d]);
     }
     for (var token = 0u; token < TOKENS; token++) {
         partial[(split * TOKENS + token) * WIDTH + d] = sums[token * 64u + local];

@@ -6,10 +6,6 @@
 // M, N, K are the sizes; that of m or of k counts once a position where M_SCALES or K_SCALES.
 // A_TRANSPOSED: a is stored [K, M]. B_TRANSPOSED: b is stored [N, K].
 
-@group(0) @binding(1) var<storage, read> a: array<f32>;
-@group(0) @binding(2) var<storage, read> b: array<f32>;
-@group(0) @binding(3) var<storage, read_write> c: array<f32>;
-
 const TILE: u32 = 64u;
 const SLICE: u32 = 16u;
 // Sixteen vectors of four rows, and one of padding against bank conflicts.
@@ -24,10 +20,10 @@ fn load_a(m: u32, k: u32, m_end: u32, k_end: u32) -> vec4<f32> {
     if k < k_end {
         let stride = select(A_PITCH, 1u, A_TRANSPOSED);
         let at = A_COLUMN + select(m * A_PITCH + k, k * A_PITCH + m, A_TRANSPOSED);
-        if m < m_end { v.x = a[at]; }
-        if m + 1u < m_end { v.y = a[at + stride]; }
-        if m + 2u < m_end { v.z = a[at + 2u * stride]; }
-        if m + 3u < m_end { v.w = a[at + 3u * stride]; }
+        if m < m_end { v.x = f32(a[at]); }
+        if m + 1u < m_end { v.y = f32(a[at + stride]); }
+        if m + 2u < m_end { v.z = f32(a[at + 2u * stride]); }
+        if m + 3u < m_end { v.w = f32(a[at + 3u * stride]); }
     }
     return v;
 }
@@ -38,10 +34,10 @@ fn load_b(n: u32, k: u32, k_end: u32) -> vec4<f32> {
     if k < k_end {
         let stride = select(1u, B_PITCH, B_TRANSPOSED);
         let at = B_COLUMN + select(k * B_PITCH + n, n * B_PITCH + k, B_TRANSPOSED);
-        if n < N { v.x = b[at]; }
-        if n + 1u < N { v.y = b[at + stride]; }
-        if n + 2u < N { v.z = b[at + 2u * stride]; }
-        if n + 3u < N { v.w = b[at + 3u * stride]; }
+        if n < N { v.x = f32(b[at]); }
+        if n + 1u < N { v.y = f32(b[at + stride]); }
+        if n + 2u < N { v.z = f32(b[at + 2u * stride]); }
+        if n + 3u < N { v.w = f32(b[at + 3u * stride]); }
     }
     return v;
 }
@@ -52,8 +48,8 @@ fn store(split: u32, m: u32, n: u32, m_end: u32, values: vec4<f32>) {
     var rest = values;
     for (var i = n; i < min(n + 4u, N); i++) {
         var value = rest.x + bias_at(i) + residual_at(m, i);
-        if C_ADDS { value += c[row + i]; }
-        c[row + i] = value;
+        if C_ADDS { value += f32(c[row + i]); }
+        c[row + i] = c_element(value);
         rest = rest.yzwx;
     }
 }

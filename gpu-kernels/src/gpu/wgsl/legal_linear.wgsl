@@ -1,11 +1,5 @@
 // y[e] = x[n] W[index] + b[index]; a workgroup a legal entry.
 
-@group(0) @binding(1) var<storage, read> entries: array<Entry>;
-@group(0) @binding(2) var<storage, read> x: array<f32>;
-@group(0) @binding(3) var<storage, read> w: array<f32>;
-@group(0) @binding(4) var<storage, read> b: array<f32>;
-@group(0) @binding(5) var<storage, read_write> y: array<f32>;
-
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let e = folded(group);
@@ -13,7 +7,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let index = index_of(entries[e]);
     let base = entries[e].position * X_PITCH + X_COLUMN;
     var part = 0.0;
-    for (var d = local; d < WIDTH; d += 64u) { part += x[base + d] * w[index * WIDTH + d]; }
+    for (var d = local; d < WIDTH; d += 64u) { part += f32(x[base + d]) * w[index * WIDTH + d]; }
     let sum = sum64(local, part);
-    if local == 0u { y[e] = sum + b[index]; }
+    if local == 0u { y[e] = y_element(sum + b[index]); }
 }

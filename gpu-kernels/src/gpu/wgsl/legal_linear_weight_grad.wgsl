@@ -1,14 +1,6 @@
 // dW[index] += sum over the entries of that index of dy[e] x[n], db[index] += sum of dy[e].
 // `by_index` lists the entries by index, those of one index from `starts[index]` on.
 
-@group(0) @binding(1) var<storage, read> entries: array<Entry>;
-@group(0) @binding(2) var<storage, read> starts: array<u32>;
-@group(0) @binding(3) var<storage, read> by_index: array<u32>;
-@group(0) @binding(4) var<storage, read> x: array<f32>;
-@group(0) @binding(5) var<storage, read> dy: array<f32>;
-@group(0) @binding(6) var<storage, read_write> dw: array<f32>;
-@group(0) @binding(7) var<storage, read_write> db: array<f32>;
-
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let i = folded(group) * 256u + local;
@@ -19,8 +11,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var bias = 0.0;
     for (var k = starts[index]; k < starts[index + 1u]; k++) {
         let e = by_index[k];
-        weight += dy[e] * x[entries[e].position * X_PITCH + X_COLUMN + d];
-        bias += dy[e];
+        weight += f32(dy[e]) * f32(x[entries[e].position * X_PITCH + X_COLUMN + d]);
+        bias += f32(dy[e]);
     }
     dw[i] += weight;
     if d == 0u { db[index] += bias; }

@@ -1,15 +1,6 @@
 // Cross-entropy of the policy and squared error of the value of each position, side by side in
 // `losses`, and their gradients as means over the batch; a workgroup a position.
 
-@group(0) @binding(1) var<storage, read> offsets: array<u32>;
-@group(0) @binding(2) var<storage, read> logits: array<f32>;
-@group(0) @binding(3) var<storage, read> wanted: array<f32>;
-@group(0) @binding(4) var<storage, read> values: array<f32>;
-@group(0) @binding(5) var<storage, read> outcomes: array<f32>;
-@group(0) @binding(6) var<storage, read_write> dlogits: array<f32>;
-@group(0) @binding(7) var<storage, read_write> dvalues: array<f32>;
-@group(0) @binding(8) var<storage, read_write> losses: array<f32>;
-
 var<workgroup> mosts: array<f32, 64>;
 
 // The largest over the workgroup, the same for all invocations.
@@ -30,22 +21,22 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let begin = offsets[n] + local;
     let end = offsets[n + 1u];
     var most = -3.0e38;
-    for (var e = begin; e < end; e += 64u) { most = max(most, logits[e]); }
+    for (var e = begin; e < end; e += 64u) { most = max(most, f32(logits[e])); }
     most = max64(local, most);
     var part = 0.0;
-    for (var e = begin; e < end; e += 64u) { part += exp(logits[e] - most); }
+    for (var e = begin; e < end; e += 64u) { part += exp(f32(logits[e]) - most); }
     let total = sum64(local, part);
     let normal = most + log(total);
     var entropy = 0.0;
     for (var e = begin; e < end; e += 64u) {
-        let log_p = logits[e] - normal;
+        let log_p = f32(logits[e]) - normal;
         entropy -= wanted[e] * log_p;
-        dlogits[e] = (exp(log_p) - wanted[e]) * run.mean;
+        dlogits[e] = dlogits_element((exp(log_p) - wanted[e]) * run.mean);
     }
     let policy = sum64(local, entropy);
     if local == 0u {
-        let error = values[n] - outcomes[n];
-        dvalues[n] = 2.0 * run.value_weight * error * run.mean;
+        let error = f32(values[n]) - outcomes[n];
+        dvalues[n] = dvalues_element(2.0 * run.value_weight * error * run.mean);
         losses[2u * n] = policy;
         losses[2u * n + 1u] = error * error;
     }

@@ -1,12 +1,4 @@
 // y = f(x).
-
-@group(0) @binding(1) var<storage, read> x: array<f32>;
-@group(0) @binding(2) var<storage, read_write> y: array<f32>;
-
-@compute @workgroup_size(256)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let i = folded(group) * 256u + local;
-    let row = i / WIDTH;
-    if row >= ROWS * run.positions { return; }
-    y[i] = f(x[row * X_PITCH + X_COLUMN + i % WIDTH]);
+fn element(i: u32, row: u32, c: u32) {
+    y[i] = y_element(f(f32(x[row * X_PITCH + X_COLUMN + c])));
 }

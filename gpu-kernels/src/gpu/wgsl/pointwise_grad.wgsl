@@ -1,16 +1,7 @@
 // dx (+)= dy f'(x).
-
-@group(0) @binding(1) var<storage, read> x: array<f32>;
-@group(0) @binding(2) var<storage, read> dy: array<f32>;
-@group(0) @binding(3) var<storage, read_write> dx: array<f32>;
-
-@compute @workgroup_size(256)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let i = folded(group) * 256u + local;
-    let row = i / WIDTH;
-    if row >= ROWS * run.positions { return; }
-    let at = row * X_PITCH + X_COLUMN + i % WIDTH;
-    var value = dy[i] * slope(x[at]);
-    if X_ADDS { value += dx[at]; }
-    dx[at] = value;
+fn element(i: u32, row: u32, c: u32) {
+    let at = row * X_PITCH + X_COLUMN + c;
+    var value = f32(dy[i]) * slope(f32(x[at]));
+    if X_ADDS { value += f32(dx[at]); }
+    dx[at] = dx_element(value);
 }

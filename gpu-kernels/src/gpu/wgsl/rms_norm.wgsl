@@ -1,16 +1,14 @@
 // y = x r w with r = 1 / sqrt(mean(x^2) + EPSILON); a workgroup a row.
 
-@group(0) @binding(1) var<storage, read> x: array<f32>;
-@group(0) @binding(2) var<storage, read> w: array<f32>;
-@group(0) @binding(3) var<storage, read_write> y: array<f32>;
-
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let row = folded(group);
     if row >= ROWS * run.positions { return; }
     let base = row * X_PITCH + X_COLUMN;
     var square = 0.0;
-    for (var d = local; d < WIDTH; d += 64u) { square += x[base + d] * x[base + d]; }
+    for (var d = local; d < WIDTH; d += 64u) { square += f32(x[base + d]) * f32(x[base + d]); }
     let r = inverseSqrt(sum64(local, square) / f32(WIDTH) + EPSILON);
-    for (var d = local; d < WIDTH; d += 64u) { y[row * WIDTH + d] = x[base + d] * r * w[d]; }
+    for (var d = local; d < WIDTH; d += 64u) {
+        y[row * WIDTH + d] = y_element(f32(x[base + d]) * r * w[d]);
+    }
 }

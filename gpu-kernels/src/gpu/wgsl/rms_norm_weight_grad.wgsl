@@ -1,10 +1,5 @@
 // partial[split, d] = sum over the split's rows of dy x r.
 
-@group(0) @binding(1) var<storage, read> x: array<f32>;
-@group(0) @binding(2) var<storage, read> dy: array<f32>;
-@group(0) @binding(3) var<storage, read> scale: array<f32>;
-@group(0) @binding(4) var<storage, read_write> partial: array<f32>;
-
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let blocks = (WIDTH + 63u) / 64u;
@@ -16,7 +11,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let share = (rows + SPLITS - 1u) / SPLITS;
     var sum = 0.0;
     for (var row = split * share; row < min((split + 1u) * share, rows); row++) {
-        sum += dy[row * WIDTH + d] * x[row * X_PITCH + X_COLUMN + d] * scale[row];
+        sum += f32(dy[row * WIDTH + d]) * f32(x[row * X_PITCH + X_COLUMN + d]) * scale[row];
     }
     partial[split * WIDTH + d] = sum;
 }

@@ -1,11 +1,6 @@
-// What the scan's kernels read in common: with one position a sequence the state starts from
-// zero, so that the decay drops out and g = D u (B C) + skip u with D = softplus(step).
-
-@group(0) @binding(1) var<storage, read> u: array<f32>;
-@group(0) @binding(2) var<storage, read> rate: array<f32>;
-@group(0) @binding(3) var<storage, read> bc: array<f32>;
-@group(0) @binding(4) var<storage, read> z: array<f32>;
-@group(0) @binding(5) var<storage, read> skip: array<f32>;
+// What the scan's kernels share; an invocation carries the states h of one channel c along its
+// sequence. `rates` is the logarithm of the decay rates, [WIDTH, STATES], and after it the skip
+// connection, [WIDTH].
 
 fn softplus(x: f32) -> f32 {
     let e = exp(-abs(x));
@@ -15,26 +10,31 @@ fn softplus(x: f32) -> f32 {
 }
 
 fn u_at(n: u32, c: u32) -> f32 {
-    return u[n * U_PITCH + U_COLUMN + c];
+    return f32(u[n * U_PITCH + U_COLUMN + c]);
 }
 
-fn rate_at(n: u32, c: u32) -> f32 {
-    return rate[n * STEP_PITCH + STEP_COLUMN + c];
+fn step_at(n: u32, c: u32) -> f32 {
+    return f32(step_size[n * STEP_SIZE_PITCH + STEP_SIZE_COLUMN + c]);
 }
 
-fn z_at(n: u32, c: u32) -> f32 {
-    return z[n * Z_PITCH + Z_COLUMN + c];
+// B and C of a state.
+fn b_at(n: u32, s: u32) -> f32 {
+    return f32(bc[n * BC_PITCH + BC_COLUMN + s]);
 }
 
-// B C of a position.
-fn bc_at(n: u32) -> f32 {
-    let base = n * BC_PITCH + BC_COLUMN;
-    var sum = 0.0;
-    for (var s = 0u; s < STATES; s++) { sum += bc[base + s] * bc[base + STATES + s]; }
-    return sum;
+fn c_at(n: u32, s: u32) -> f32 {
+    return f32(bc[n * BC_PITCH + BC_COLUMN + STATES + s]);
 }
 
-// g over u.
-fn gain_at(n: u32, c: u32) -> f32 {
-    return softplus(rate_at(n, c)) * bc_at(n) + skip[c];
+fn skip_at(c: u32) -> f32 {
+    return rates[WIDTH * STATES + c];
+}
+
+// The decay rates of a channel. Sequences of one position start and end with no state.
+fn decay_of(c: u32) -> array<f32, STATES> {
+    var decay: array<f32, STATES>;
+    if run.length > 1u {
+        for (var s = 0u; s < STATES; s++) { decay[s] = -exp(rates[c * STATES + s]); }
+    }
+    return decay;
 }

@@ -1,8 +1,5 @@
 // partial[group] = sum of the squares of a share of x; GROUPS workgroups share LEN elements.
 
-@group(0) @binding(1) var<storage, read> x: array<f32>;
-@group(0) @binding(2) var<storage, read_write> partial: array<f32>;
-
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let index = folded(group);

@@ -1,16 +1,7 @@
 // y[n, s, d] (+)= FACTOR x[n, d], on every square.
-
-@group(0) @binding(1) var<storage, read> x: array<f32>;
-@group(0) @binding(2) var<storage, read_write> y: array<f32>;
-
-@compute @workgroup_size(256)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let i = folded(group) * 256u + local;
-    let row = i / WIDTH;
-    let d = i % WIDTH;
-    if row >= run.positions * SQUARES { return; }
+fn element(i: u32, row: u32, d: u32) {
     let at = row * Y_PITCH + Y_COLUMN + d;
-    var value = FACTOR * x[row / SQUARES * WIDTH + d];
-    if Y_ADDS { value += y[at]; }
-    y[at] = value;
+    var value = FACTOR * f32(x[row / SQUARES * WIDTH + d]);
+    if Y_ADDS { value += f32(y[at]); }
+    y[at] = y_element(value);
 }

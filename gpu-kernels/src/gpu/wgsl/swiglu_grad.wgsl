@@ -1,21 +1,12 @@
 // du = dy silu(g), dg = dy u silu'(g), a row of x being [g | u].
-
-@group(0) @binding(1) var<storage, read> x: array<f32>;
-@group(0) @binding(2) var<storage, read> dy: array<f32>;
-@group(0) @binding(3) var<storage, read_write> dx: array<f32>;
-
-@compute @workgroup_size(256)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let i = folded(group) * 256u + local;
-    let row = i / WIDTH;
-    if row >= ROWS * run.positions { return; }
-    let at = row * X_PITCH + X_COLUMN + i % WIDTH;
-    var dg = dy[i] * x[at + WIDTH] * silu_slope(x[at]);
-    var du = dy[i] * silu(x[at]);
+fn element(i: u32, row: u32, c: u32) {
+    let at = row * X_PITCH + X_COLUMN + c;
+    var dg = f32(dy[i]) * f32(x[at + WIDTH]) * silu_slope(f32(x[at]));
+    var du = f32(dy[i]) * silu(f32(x[at]));
     if X_ADDS {
-        dg += dx[at];
-        du += dx[at + WIDTH];
+        dg += f32(dx[at]);
+        du += f32(dx[at + WIDTH]);
     }
-    dx[at] = dg;
-    dx[at + WIDTH] = du;
+    dx[at] = dx_element(dg);
+    dx[at + WIDTH] = dx_element(du);
 }

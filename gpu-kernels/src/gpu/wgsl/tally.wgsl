@@ -1,8 +1,5 @@
 // Adds a part of the batch's losses to the summary, as means over the batch; one workgroup.
 
-@group(0) @binding(1) var<storage, read> losses: array<f32>;
-@group(0) @binding(2) var<storage, read_write> summary: Summary;
-
 @compute @workgroup_size(256)
 fn main(@builtin(local_invocation_index) local: u32) {
     var policy = 0.0;
