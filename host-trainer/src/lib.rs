@@ -3,7 +3,8 @@
 //! The only crate that touches files, processes and clocks.
 //!
 //! - [`cli`]: the command line; [`commands`] holds one file a subcommand.
-//! - [`pgn`], [`records`], [`batches`]: games to training records to batches.
+//! - [`pgn`], [`records`], [`batches`]: games to training records to batches; [`examples`] is what
+//!   these and other sources of training data have in common.
 //! - [`model`], [`checkpoint`], [`network`], [`device`]: a network in its files and at work.
 //! - [`library`], [`fit`], [`judge`], [`engine`]: labelled positions, Viveka's weights fitted to them, and
 //!   how well choices do on them; [`report`] writes all of it up.
@@ -19,6 +20,7 @@ pub mod device;
 pub mod engine;
 pub mod error;
 pub mod evaluation;
+pub mod examples;
 pub mod files;
 pub mod fit;
 pub mod judge;

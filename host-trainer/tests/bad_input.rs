@@ -222,8 +222,8 @@ fn a_run_resumes_with_its_own_settings_only() {
     succeed(folder.path(), &words("-q pack games.pgn -o records"));
     assert_eq!(
         resume("--steps 4"),
-        "other records than the run has learned from, records: \
-         name the run's own records or choose another folder"
+        "other positions or targets than the run has learned from, records: \
+         name the run's own or choose another folder"
     );
 }
 

@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use kibitzer_gpu::OptimizerState;
-pub use state::{RecordsName, State};
+pub use state::State;
 
 use crate::{
     error::UserError,

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::UserError,
+    examples::ExamplesName,
     files::atomic_write,
     model::hash_text,
-    records::RecordFile,
     train::{Settings, Window},
 };
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Where a run stands. The order of the positions follows from the seed and the cursor alone, so
 /// they are the whole random state.
@@ -33,33 +33,14 @@ pub struct State {
     /// What the run was asked to do, its schedule and seed included.
     pub settings: Settings,
     /// What it learns from.
-    pub records: RecordsName,
+    pub examples: ExamplesName,
     /// Losses since the last line of the metrics.
     pub window: Window,
 }
 
-/// Names a file of records by its content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RecordsName {
-    /// Digest of its games, 16 hexadecimal digits.
-    pub fingerprint: String,
-    /// Its positions.
-    pub positions: usize,
-}
-
-impl RecordsName {
-    /// The name of `records`.
-    pub fn of(records: &RecordFile) -> RecordsName {
-        RecordsName {
-            fingerprint: format!("{:016x}", records.fingerprint()),
-            positions: records.len(),
-        }
-    }
-}
-
 impl State {
     /// The state before the first step.
-    pub fn new(config: Config, settings: Settings, records: RecordsName) -> State {
+    pub fn new(config: Config, settings: Settings, examples: ExamplesName) -> State {
         State {
             version: VERSION,
             step: 0,
@@ -67,7 +48,7 @@ impl State {
             hash: hash_text(&config),
             config,
             settings,
-            records,
+            examples,
             window: Window::default(),
         }
     }

@@ -14,11 +14,12 @@ use crate::{
     device::Device,
     error::UserError,
     evaluation::{self, CHUNK, Report},
+    examples::Examples,
     model::hash_text,
     network::Network,
     progress,
     quantize::{Parity, parity},
-    records::{DEFAULT_SHARE, Record, Records, blame},
+    records::{DEFAULT_SHARE, Records},
 };
 
 /// Material pairs tried.
@@ -69,22 +70,27 @@ impl Eval {
         let bar = progress::bar(chosen.len() as u64, "positions");
         let perspective = network.config.perspective;
         let evaluator = network.evaluator.as_mut();
-        let report =
-            evaluation::evaluate(evaluator, perspective, &chosen, PAIRS, |n| bar.inc(n as u64))
-                .map_err(|error| blame(error, &self.games))?;
+        let report = evaluation::evaluate(evaluator, perspective, &records, &chosen, PAIRS, |n| {
+            bar.inc(n as u64);
+        })?;
         bar.finish_and_clear();
-        let parity = self.parity(&mut network, &chosen).transpose()?;
+        let parity = self.parity(&mut network, &records, &chosen).transpose()?;
         self.print(&Output { report, parity })
     }
 
     /// The comparison with the other network, if one is named.
-    fn parity(&self, network: &mut Network, chosen: &[&Record]) -> Option<Result<Parity>> {
+    fn parity(
+        &self,
+        network: &mut Network,
+        examples: &dyn Examples,
+        chosen: &[u32],
+    ) -> Option<Result<Parity>> {
         let path = self.against.as_deref()?;
         Some(Network::open(path, self.device, CHUNK).and_then(|mut other| {
             if other.config != network.config {
                 return Err(foreign(&other.config, path, &network.config).into());
             }
-            let batches = without_targets(chosen, &network.config)?;
+            let batches = without_targets(examples, chosen, &network.config)?;
             let bar = progress::bar(chosen.len() as u64, "positions compared");
             let (own, other) = (network.evaluator.as_mut(), other.evaluator.as_mut());
             let parity = parity::compare(own, other, &batches, |n| bar.inc(n as u64));
@@ -93,16 +99,16 @@ impl Eval {
         }))
     }
 
-    fn choose<'a>(&self, records: &'a Records) -> Result<Vec<&'a Record>> {
+    fn choose(&self, examples: &dyn Examples) -> Result<Vec<u32>> {
         let share = self.held_out.map(|share| share.unwrap_or(DEFAULT_SHARE));
         if share.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
             let what = "the share is not between 0 and 1";
             return Err(UserError::new(what, "--held-out", "give a share as in 0.05").into());
         }
-        let wanted = |record: &&Record| share.is_none_or(|share| record.is_held_out(share));
-        let all: Vec<&Record> = records.iter().filter(wanted).collect();
+        let wanted = |&number: &u32| share.is_none_or(|share| examples.is_held_out(number, share));
+        let all: Vec<u32> = (0..examples.count()).filter(wanted).collect();
         let limit = self.limit.unwrap_or(all.len());
-        let chosen: Vec<&Record> = evaluation::evenly(&all, limit).collect();
+        let chosen: Vec<u32> = evaluation::evenly(&all, limit).collect();
         if chosen.is_empty() {
             let mend = "give more games, a larger share or a larger limit";
             let place = self.games.display();
@@ -140,13 +146,17 @@ fn foreign(found: &Config, path: &Path, wanted: &Config) -> UserError {
     UserError::new(what, path.display(), "quantize this very network and compare with that")
 }
 
-fn without_targets(records: &[&Record], config: &Config) -> Result<Vec<Batch>> {
-    let batch = |chunk: &[&Record]| {
+fn without_targets(
+    examples: &dyn Examples,
+    numbers: &[u32],
+    config: &Config,
+) -> Result<Vec<Batch>> {
+    let batch = |chunk: &[u32]| {
         let mut batch = batches::with_capacity(chunk.len());
-        for record in chunk {
-            batches::push(&mut batch, &record.position()?, config.perspective);
+        for &number in chunk {
+            batches::push(&mut batch, &examples.position(number)?, config.perspective);
         }
         Ok(batch)
     };
-    records.chunks(CHUNK).map(batch).collect()
+    numbers.chunks(CHUNK).map(batch).collect()
 }

@@ -8,7 +8,7 @@ pub use material::Pair;
 use serde::Serialize;
 use tally::Tally;
 
-use crate::{batches, network::Evaluate, records::Record};
+use crate::{batches, examples::Examples, network::Evaluate};
 
 /// Positions evaluated at once.
 pub const CHUNK: usize = 256;
@@ -18,14 +18,14 @@ pub const CHUNK: usize = 256;
 pub struct Report {
     /// Positions evaluated.
     pub positions: usize,
-    /// Share of positions in which the move played has the highest probability; equal
-    /// probabilities share.
+    /// Share of positions in which the wanted move, the most probable of the targets, has the
+    /// highest probability; equal probabilities share, and so do equally wanted moves.
     pub top1: f64,
     /// Share in which it is among the five highest.
     pub top5: f64,
-    /// Cross-entropy of the move played over the legal moves, nats.
+    /// Cross-entropy of the targets over the legal moves, nats.
     pub cross_entropy: f64,
-    /// The value against the games' results, both from the mover's side.
+    /// The value against its target, both from the mover's side.
     pub value: ValueReport,
     /// The material test.
     pub material: MaterialReport,
@@ -53,45 +53,42 @@ pub struct MaterialReport {
     pub pass_rate: f64,
 }
 
-/// Evaluates `network` on `records`, and on material pairs made of at most `pairs` of them.
+/// Evaluates `network` on the examples with these `numbers`, and on material pairs made of at
+/// most `pairs` of them.
 ///
 /// # Errors
-/// [`crate::records::RecordError`] if a record is damaged; others if the device fails.
+/// [`crate::error::UserError`] if an example is damaged; others if the device fails.
 pub fn evaluate(
     network: &mut dyn Evaluate,
     perspective: Perspective,
-    records: &[&Record],
+    examples: &dyn Examples,
+    numbers: &[u32],
     pairs: usize,
     mut progress: impl FnMut(usize),
 ) -> Result<Report> {
     let mut tally = Tally::default();
-    for chunk in records.chunks(CHUNK) {
+    for chunk in numbers.chunks(CHUNK) {
         let mut batch = batches::with_capacity(chunk.len());
-        let mut played = Vec::with_capacity(chunk.len());
-        for record in chunk {
-            let place = batches::push_record(&mut batch, record, perspective);
-            played.push(place?);
+        for &number in chunk {
+            examples.push(&mut batch, number, perspective)?;
         }
-        let outputs = network.evaluate(&batch)?;
-        for (i, place) in played.into_iter().enumerate() {
-            tally.policy(&outputs.logits[batch.entries(i)], place);
-            tally.value(outputs.values[i], batch.target_value[i]);
-        }
+        tally.add(&batch, &network.evaluate(&batch)?);
         progress(chunk.len());
     }
-    let material = material_test(network, perspective, records, pairs)?;
+    let material = material_test(network, perspective, examples, numbers, pairs)?;
     Ok(tally.report(material))
 }
 
 fn material_test(
     network: &mut dyn Evaluate,
     perspective: Perspective,
-    records: &[&Record],
+    examples: &dyn Examples,
+    numbers: &[u32],
     limit: usize,
 ) -> Result<MaterialReport> {
     let mut pairs = Vec::new();
-    for (i, record) in evenly(records, limit).enumerate() {
-        let position = record.position()?;
+    for (i, number) in evenly(numbers, limit).enumerate() {
+        let position = examples.position(number)?;
         pairs.extend(Pair::of(&position, i));
     }
     let mut passed = 0;

@@ -1,4 +1,6 @@
 //! Sums over positions from which the report follows.
+use kibitzer_gpu::{Batch, Outputs};
+
 use super::{MaterialReport, Report, ValueReport};
 
 /// Bins of the calibration error over the values from −1 to 1.
@@ -32,22 +34,30 @@ struct Values {
 }
 
 impl Tally {
-    /// Adds one position's legal logits, of which number `played` is the move played.
-    pub(super) fn policy(&mut self, logits: &[f32], played: usize) {
-        let own = logits[played];
-        let higher = logits.iter().filter(|&&x| x > own).count() as f64;
-        let equal = logits.iter().filter(|&&x| x == own).count() as f64;
-        // The chance to be among the first k if ties are broken at random.
-        // A logit that is no number is not even equal to itself, and finds nothing.
-        let among = |k: f64| if equal > 0.0 { ((k - higher) / equal).clamp(0.0, 1.0) } else { 0.0 };
-        self.moves.positions += 1;
-        self.moves.top1 += among(1.0);
-        self.moves.top5 += among(5.0);
-        self.moves.cross_entropy += log_sum_exp(logits) - f64::from(own);
+    /// Adds a batch with its targets and what a network says of it.
+    pub(super) fn add(&mut self, batch: &Batch, outputs: &Outputs) {
+        for i in 0..batch.positions() {
+            let entries = batch.entries(i);
+            self.policy(&outputs.logits[entries.clone()], &batch.target_policy[entries]);
+            self.value(outputs.values[i], batch.target_value[i]);
+        }
     }
 
-    /// Adds one position's value and the game's result.
-    pub(super) fn value(&mut self, value: f32, result: f32) {
+    /// Adds one position's legal logits and the wanted probabilities.
+    fn policy(&mut self, logits: &[f32], wanted: &[f32]) {
+        let most = wanted.iter().copied().fold(0.0, f32::max);
+        let best = logits.iter().zip(wanted).filter(|pair| *pair.1 == most).map(|pair| *pair.0);
+        let ways = best.clone().count() as f64;
+        self.moves.positions += 1;
+        self.moves.top1 += best.clone().map(|own| among(logits, own, 1)).sum::<f64>() / ways;
+        self.moves.top5 += best.map(|own| among(logits, own, 5)).sum::<f64>() / ways;
+        let expected: f64 =
+            logits.iter().zip(wanted).map(|(&x, &q)| f64::from(x) * f64::from(q)).sum();
+        self.moves.cross_entropy += log_sum_exp(logits) - expected;
+    }
+
+    /// Adds one position's value and its target.
+    fn value(&mut self, value: f32, result: f32) {
         let (x, y) = (f64::from(value), f64::from(result));
         let values = &mut self.values;
         values.count += 1.0;
@@ -94,6 +104,14 @@ impl Values {
     }
 }
 
+/// The chance that a move of logit `own` is among the first k if ties are broken at random.
+fn among(logits: &[f32], own: f32, k: usize) -> f64 {
+    let higher = logits.iter().filter(|&&x| x > own).count() as f64;
+    let equal = logits.iter().filter(|&&x| x == own).count() as f64;
+    // A logit that is no number is not even equal to itself, and finds nothing.
+    if equal > 0.0 { ((k as f64 - higher) / equal).clamp(0.0, 1.0) } else { 0.0 }
+}
+
 /// ln Σ exp(x), without overflow.
 fn log_sum_exp(logits: &[f32]) -> f64 {
     let highest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
@@ -112,26 +130,40 @@ mod tests {
     #[test]
     fn ties_share_and_ranks_count() {
         let mut tally = Tally::default();
-        tally.policy(&[2.0, 1.0, 0.0], 0);
+        tally.policy(&[2.0, 1.0, 0.0], &[1.0, 0.0, 0.0]);
         assert_eq!((report(&tally).top1, report(&tally).top5), (1.0, 1.0));
-        tally.policy(&[0.0; 20], 3);
+        let mut wanted = [0.0; 20];
+        wanted[3] = 1.0;
+        tally.policy(&[0.0; 20], &wanted);
         assert_eq!(report(&tally).top1, (1.0 + 1.0 / 20.0) / 2.0);
         assert_eq!(report(&tally).top5, (1.0 + 5.0 / 20.0) / 2.0);
-        tally.policy(&[9.0, 8.0, 7.0, 6.0, 5.0, 4.0], 5);
+        tally.policy(&[9.0, 8.0, 7.0, 6.0, 5.0, 4.0], &[0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
         assert_eq!(report(&tally).top5, 1.25 / 3.0);
     }
 
     #[test]
     fn cross_entropy_is_in_nats_and_does_not_overflow() {
         let mut tally = Tally::default();
-        tally.policy(&[300.0, 300.0], 1);
+        tally.policy(&[300.0, 300.0], &[0.0, 1.0]);
         assert!((report(&tally).cross_entropy - 2f64.ln()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn dense_targets_weigh_their_moves_and_the_most_wanted_ones_count() {
+        let mut tally = Tally::default();
+        let (quarter, half) = (0.25f32, 0.5f32);
+        // Probabilities ¼, ½, ¼ against targets ½, ½, 0: the first and the second are wanted.
+        tally.policy(&[quarter.ln(), half.ln(), quarter.ln()], &[0.5, 0.5, 0.0]);
+        let report = report(&tally);
+        assert_eq!((report.top1, report.top5), (0.5, 1.0));
+        let expected = 0.5 * 4f64.ln() + 0.5 * 2f64.ln();
+        assert!((report.cross_entropy - expected).abs() < 1e-6);
     }
 
     #[test]
     fn values_are_compared_with_results() {
         let mut tally = Tally::default();
-        tally.policy(&[0.0], 0);
+        tally.policy(&[0.0], &[1.0]);
         for (value, result) in [(0.5, 1.0), (-0.5, -1.0), (0.5, 1.0), (-0.5, -1.0)] {
             tally.value(value, result);
         }

@@ -98,11 +98,7 @@ impl<W: Write + Seek> Writer<W> {
         self.output.write_all(bytemuck::cast_slice(records))?;
         self.records += records.len() as u64;
         self.games += 1;
-        // FNV-1a by words: results and clocks count too, not only the moves.
-        for word in bytemuck::cast_slice::<Record, u8>(records).chunks_exact(8) {
-            let word = word.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
-            self.fingerprint = (self.fingerprint ^ word).wrapping_mul(0x0000_0100_0000_01b3);
-        }
+        self.fingerprint = digest(self.fingerprint, records);
         Ok(())
     }
 
@@ -119,6 +115,15 @@ impl<W: Write + Seek> Writer<W> {
         let header = Header::new(self.records, self.games, self.fingerprint);
         Ok(self.output.write_all(bytemuck::bytes_of(&header))?)
     }
+}
+
+/// The digest of some records (0 is that of none) and of those that follow them: FNV-1a by words.
+/// Results and clocks count too, not only the moves.
+pub(super) fn digest(before: u64, records: &[Record]) -> u64 {
+    bytemuck::cast_slice::<Record, u8>(records).chunks_exact(8).fold(before, |digest, word| {
+        let word = word.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
+        (digest ^ word).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 /// A memory-mapped file of records; derefs to them.

@@ -5,13 +5,27 @@ use std::{
 };
 
 use anyhow::Result;
+use kibitzer_core::{inputs::Perspective, shakmaty::Chess};
+use kibitzer_gpu::Batch;
 
-use super::{Record, RecordFile};
-use crate::pgn;
+use super::{Record, RecordError, RecordFile, file::digest};
+use crate::{
+    batches,
+    error::UserError,
+    examples::{Examples, ExamplesName},
+    pgn,
+};
 
-/// Records to read; derefs to them.
+/// Records to read; derefs to them. As examples, the moves played and the games' results are the
+/// targets, and games are held out.
 #[derive(Debug)]
-pub enum Records {
+pub struct Records {
+    path: PathBuf,
+    source: Source,
+}
+
+#[derive(Debug)]
+enum Source {
     /// A file made by `kibitzer pack`.
     Mapped(RecordFile),
     /// Games in PGN, packed in memory.
@@ -22,10 +36,11 @@ impl Records {
     /// Opens a file of records or of games; `-` is games on standard input.
     ///
     /// # Errors
-    /// [`crate::error::UserError`] if it cannot be read or holds neither.
+    /// [`UserError`] if it cannot be read or holds neither.
     pub fn open(path: &Path) -> Result<Records> {
         if RecordFile::recognises(path) {
-            return RecordFile::open(path).map(Records::Mapped);
+            let source = Source::Mapped(RecordFile::open(path)?);
+            return Ok(Records { path: path.to_owned(), source });
         }
         let mut records = Vec::new();
         let summary = pgn::read_all(&[PathBuf::from(path)], |game| {
@@ -33,7 +48,16 @@ impl Records {
             Ok(())
         })?;
         summary.report();
-        Ok(Records::Read(records))
+        Ok(Records::in_memory(path, records))
+    }
+
+    /// Records that are in memory already, at least one; `path` is for messages.
+    pub fn in_memory(path: &Path, records: Vec<Record>) -> Records {
+        Records { path: path.to_owned(), source: Source::Read(records) }
+    }
+
+    fn damaged(&self, error: RecordError) -> UserError {
+        UserError::new(error, self.path.display(), "make it again with kibitzer pack")
     }
 }
 
@@ -41,9 +65,45 @@ impl Deref for Records {
     type Target = [Record];
 
     fn deref(&self) -> &[Record] {
-        match self {
-            Records::Mapped(file) => file,
-            Records::Read(records) => records,
+        match &self.source {
+            Source::Mapped(file) => file,
+            Source::Read(records) => records,
         }
+    }
+}
+
+impl Examples for Records {
+    fn count(&self) -> u32 {
+        u32::try_from(self.len()).expect("records are counted in u32")
+    }
+
+    fn position(&self, number: u32) -> Result<Chess, UserError> {
+        self[number as usize].position().map_err(|error| self.damaged(error))
+    }
+
+    fn is_held_out(&self, number: u32, share: f64) -> bool {
+        self[number as usize].is_held_out(share)
+    }
+
+    fn push(
+        &self,
+        batch: &mut Batch,
+        number: u32,
+        perspective: Perspective,
+    ) -> Result<(), UserError> {
+        let pushed = batches::push_record(batch, &self[number as usize], perspective);
+        pushed.map(drop).map_err(|error| self.damaged(error))
+    }
+
+    fn name(&self) -> ExamplesName {
+        let fingerprint = match &self.source {
+            Source::Mapped(file) => file.fingerprint(),
+            Source::Read(records) => digest(0, records),
+        };
+        ExamplesName::new(fingerprint, self.count())
+    }
+
+    fn place(&self) -> String {
+        self.path.display().to_string()
     }
 }

@@ -1,38 +1,16 @@
-//! Which games are held out, and the order in which the others are learned.
+//! Which groups are held out, and the order in which the others are learned.
 use rand::{SeedableRng as _, rngs::ChaCha8Rng, seq::SliceRandom as _};
 
-use super::Record;
-
-/// Share of the games that is held out where nothing else is said.
+/// Share of the games or openings that is held out where nothing else is said.
 pub const DEFAULT_SHARE: f64 = 0.05;
 
-/// Whether the game with this hash is held out of training when `share` (0 to 1) of all games is.
-/// A game's side depends on its moves alone: it is the same in every file and every order.
-pub fn is_held_out(game_hash: u64, share: f64) -> bool {
+/// Whether the group (a game, an opening) with this hash is held out of training when `share`
+/// (0 to 1) of all groups is. A group's side depends on its hash alone: it is the same in every
+/// file and every order.
+pub fn is_held_out(hash: u64, share: f64) -> bool {
     // The hash is remixed, so that the split is independent of any other use of it.
-    let mixed = (game_hash ^ game_hash >> 31).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (hash ^ hash >> 31).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed >> 11) as f64 / (1u64 << 53) as f64 <= share && share > 0.0
-}
-
-/// Which records of a file are held out, and which are for training.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
-    /// Numbers of the records of held-out games, ascending.
-    pub out: Vec<u32>,
-    /// Numbers of all other records, ascending.
-    pub training: Vec<u32>,
-}
-
-impl Held {
-    /// Splits `records` by game.
-    ///
-    /// # Panics
-    /// Beyond `u32::MAX` records, which no record file has.
-    pub fn new(records: &[Record], share: f64) -> Held {
-        let numbers = 0..u32::try_from(records.len()).expect("record files count in u32");
-        let (out, training) = numbers.partition(|&i| records[i as usize].is_held_out(share));
-        Held { out, training }
-    }
 }
 
 /// The seeded order of training: one shuffle an epoch, without end.

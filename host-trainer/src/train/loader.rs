@@ -13,10 +13,7 @@ use anyhow::{Context as _, Result};
 use kibitzer_core::inputs::Perspective;
 use kibitzer_gpu::Batch;
 
-use crate::{
-    batches,
-    records::{Order, Record, RecordError},
-};
+use crate::{batches, error::UserError, examples::Examples, records::Order};
 
 /// Batches that each thread prepares ahead.
 const AHEAD: usize = 3;
@@ -26,7 +23,7 @@ const AHEAD: usize = 3;
 pub struct Plan {
     /// Positions a batch.
     pub batch: usize,
-    /// The order of the training records.
+    /// The order of the training examples.
     pub order: Order,
     /// From whose side the network sees the board.
     pub perspective: Perspective,
@@ -38,7 +35,7 @@ pub struct Plan {
 /// on which thread is faster.
 #[derive(Debug)]
 pub struct Loader {
-    lanes: Vec<Receiver<Result<Batch, RecordError>>>,
+    lanes: Vec<Receiver<Result<Batch, UserError>>>,
     next: usize,
     waited: Duration,
 }
@@ -48,22 +45,19 @@ impl Loader {
     ///
     /// # Errors
     /// If a thread cannot be started.
-    pub fn start<R>(
-        records: &Arc<R>,
+    pub fn start(
+        examples: &Arc<dyn Examples>,
         plan: &Plan,
         steps: &Range<u64>,
         threads: usize,
-    ) -> Result<Loader>
-    where
-        R: std::ops::Deref<Target = [Record]> + Send + Sync + 'static,
-    {
+    ) -> Result<Loader> {
         let lane = |thread: usize| {
             let (sender, receiver) = sync_channel(AHEAD);
-            let (records, plan) = (Arc::clone(records), plan.clone());
+            let (examples, plan) = (Arc::clone(examples), plan.clone());
             let steps = (steps.start + thread as u64..steps.end).step_by(threads);
             thread::Builder::new()
                 .name(format!("loader {thread}"))
-                .spawn(move || prepare(&records, plan, steps, &sender))
+                .spawn(move || prepare(&*examples, plan, steps, &sender))
                 .context("starting a thread")?;
             Ok(receiver)
         };
@@ -74,8 +68,8 @@ impl Loader {
     /// The next batch, or `None` after the last one.
     ///
     /// # Errors
-    /// If a record is damaged.
-    pub fn next_batch(&mut self) -> Result<Option<Batch>, RecordError> {
+    /// If an example is damaged.
+    pub fn next_batch(&mut self) -> Result<Option<Batch>, UserError> {
         let start = Instant::now();
         let batch = self.lanes[self.next].recv().ok().transpose();
         self.waited += start.elapsed();
@@ -91,13 +85,13 @@ impl Loader {
 
 /// Prepares the batches of `steps` until they are done or nobody takes them any more.
 fn prepare(
-    records: &[Record],
+    examples: &dyn Examples,
     mut plan: Plan,
     steps: impl Iterator<Item = u64>,
-    sender: &SyncSender<Result<Batch, RecordError>>,
+    sender: &SyncSender<Result<Batch, UserError>>,
 ) {
     for step in steps {
-        if sender.send(plan.batch_of(records, step)).is_err() {
+        if sender.send(plan.batch_of(examples, step)).is_err() {
             return;
         }
     }
@@ -107,13 +101,12 @@ impl Plan {
     /// The batch of step `step` (from 0).
     ///
     /// # Errors
-    /// If a record is damaged.
-    pub fn batch_of(&mut self, records: &[Record], step: u64) -> Result<Batch, RecordError> {
+    /// If an example is damaged.
+    pub fn batch_of(&mut self, examples: &dyn Examples, step: u64) -> Result<Batch, UserError> {
         let mut batch = batches::with_capacity(self.batch);
         let first = step * self.batch as u64;
         for place in first..first + self.batch as u64 {
-            let record = &records[self.order.at(place) as usize];
-            batches::push_record(&mut batch, record, self.perspective)?;
+            examples.push(&mut batch, self.order.at(place), self.perspective)?;
         }
         Ok(batch)
     }
@@ -121,14 +114,21 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use kibitzer_core::shakmaty::{Chess, Position as _};
 
     use super::*;
+    use crate::records::{Record, Records};
 
-    fn records() -> Arc<Vec<Record>> {
+    fn records() -> Vec<Record> {
         let position = Chess::default();
         let moves = position.legal_moves();
-        Arc::new(moves.iter().map(|&mv| Record::new(&position, mv, 0)).collect())
+        moves.iter().map(|&mv| Record::new(&position, mv, 0)).collect()
+    }
+
+    fn examples(records: Vec<Record>) -> Arc<dyn Examples> {
+        Arc::new(Records::in_memory(Path::new("games"), records))
     }
 
     fn plan() -> Plan {
@@ -136,7 +136,7 @@ mod tests {
     }
 
     fn load(steps: Range<u64>, threads: usize) -> Vec<Batch> {
-        let mut loader = Loader::start(&records(), &plan(), &steps, threads).unwrap();
+        let mut loader = Loader::start(&examples(records()), &plan(), &steps, threads).unwrap();
         std::iter::from_fn(|| loader.next_batch().unwrap()).collect()
     }
 
@@ -150,11 +150,12 @@ mod tests {
 
     #[test]
     fn a_damaged_record_is_reported() {
-        let mut damaged = records().to_vec();
+        let mut damaged = records();
         damaged[3] = bytemuck::Zeroable::zeroed();
-        let mut loader = Loader::start(&Arc::new(damaged), &plan(), &(0..7), 1).unwrap();
-        let outcome: Result<Vec<Option<Batch>>, RecordError> =
+        let mut loader = Loader::start(&examples(damaged), &plan(), &(0..7), 1).unwrap();
+        let outcome: Result<Vec<Option<Batch>>, UserError> =
             (0..7).map(|_| loader.next_batch()).collect();
-        assert_eq!(outcome, Err(RecordError::Position));
+        let error = outcome.unwrap_err().to_string();
+        assert!(error.starts_with("a record holds no legal position, games: "), "{error}");
     }
 }

@@ -21,9 +21,10 @@ use crate::{
     checkpoint::{Checkpoint, State},
     error::UserError,
     evaluation::{self, Report},
+    examples::{Examples, Held},
     model::Model,
     progress,
-    records::{Held, Order, Record, RecordFile},
+    records::Order,
 };
 
 /// Lines of losses that a run's metrics have at most.
@@ -47,9 +48,7 @@ pub struct Run {
     /// The folder of its checkpoints and metrics.
     pub folder: PathBuf,
     /// What it learns from.
-    pub records: Arc<RecordFile>,
-    /// Where `records` lies, for errors.
-    pub records_path: PathBuf,
+    pub examples: Arc<dyn Examples>,
     /// The network with its optimizer, at `state`.
     pub backend: Box<dyn Backend>,
     /// Where it stands.
@@ -66,20 +65,20 @@ impl Run {
     /// Trains to the last step, or until `stop` is set; the newest checkpoint is then complete.
     ///
     /// # Errors
-    /// [`UserError`] if a record is damaged, no game is left to train on, the loss diverges or
+    /// [`UserError`] if an example is damaged, none is left to train on, the loss diverges or
     /// the folder cannot be written; the device's.
     pub fn train(mut self) -> Result<Outcome> {
         let settings = self.state.settings.clone();
-        let held = Held::new(&self.records, settings.held_out);
-        let validation = self.validation_set(&held.out);
+        let held = Held::new(&*self.examples, settings.held_out);
+        let validation: Vec<u32> = evaluation::evenly(&held.out, VALIDATION.0).collect();
         let plan = self.plan(held.training)?;
         let steps = self.state.step..settings.steps;
-        let mut loader = Loader::start(&self.records, &plan, &steps, self.loaders)?;
+        let mut loader = Loader::start(&self.examples, &plan, &steps, self.loaders)?;
         let mut metrics = Metrics::open(&self.folder, self.state.step)?;
         let mut pace = Pace::start(&self.state);
         let mut report = None;
         let line_every = settings.steps.div_ceil(LINES);
-        while let Some(batch) = loader.next_batch().map_err(|e| self.damaged(e))? {
+        while let Some(batch) = loader.next_batch()? {
             let hyper = settings.optimizer(self.state.step);
             let losses = self.backend.step(&batch, &hyper, settings.value_weight);
             let losses = losses.map_err(|error| self.diverged(error))?;
@@ -110,18 +109,14 @@ impl Run {
 
     fn plan(&self, training: Vec<u32>) -> Result<Plan> {
         if training.is_empty() {
-            let mend = "pack more games";
-            let path = self.records_path.display();
-            return Err(UserError::new("no game is left to train on", path, mend).into());
+            let mend = "give more games or openings, or hold out fewer";
+            let place = self.examples.place();
+            return Err(UserError::new("no position is left to train on", place, mend).into());
         }
         let settings = &self.state.settings;
         let order = Order::new(training, settings.seed);
         let perspective = self.state.config.perspective;
         Ok(Plan { batch: settings.batch, order, perspective })
-    }
-
-    fn validation_set(&self, held_out: &[u32]) -> Vec<Record> {
-        evaluation::evenly(held_out, VALIDATION.0).map(|i| self.records[i as usize]).collect()
     }
 
     fn advance(&mut self, losses: &Losses) {
@@ -151,15 +146,19 @@ impl Run {
     }
 
     /// Evaluates the held-out positions, if there are any.
-    fn validate(&mut self, records: &[Record], metrics: &mut Metrics) -> Result<Option<Report>> {
-        if records.is_empty() {
+    fn validate(&mut self, numbers: &[u32], metrics: &mut Metrics) -> Result<Option<Report>> {
+        if numbers.is_empty() {
             return Ok(None);
         }
-        let records: Vec<&Record> = records.iter().collect();
-        let perspective = self.state.config.perspective;
-        let report =
-            evaluation::evaluate(&mut self.backend, perspective, &records, VALIDATION.1, |_| {})
-                .map_err(|error| self.damaged(error))?;
+        let (backend, perspective) = (&mut self.backend, self.state.config.perspective);
+        let report = evaluation::evaluate(
+            backend,
+            perspective,
+            &*self.examples,
+            numbers,
+            VALIDATION.1,
+            |_| {},
+        )?;
         metrics.write(&json!({"step": self.state.step, "validation": &report}))?;
         tracing::info!(
             "step {}: held-out cross-entropy {:.4}, top-1 {:.1} %, top-5 {:.1} %, \
@@ -180,10 +179,6 @@ impl Run {
         Checkpoint { model, optimizer, state: self.state.clone() }.save(&self.folder)?;
         pace.saved = Instant::now();
         Ok(())
-    }
-
-    fn damaged(&self, error: impl Into<anyhow::Error>) -> anyhow::Error {
-        crate::records::blame(error.into(), &self.records_path)
     }
 
     fn diverged(&self, error: BackendError) -> anyhow::Error {

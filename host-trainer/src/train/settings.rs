@@ -29,7 +29,7 @@ pub struct Settings {
     pub value_weight: f32,
     /// Decides the first parameters and the order of the positions.
     pub seed: u64,
-    /// Share of the games held out for validation.
+    /// Share of the games or openings held out for validation.
     pub held_out: f64,
 }
 
@@ -65,6 +65,7 @@ impl Settings {
             ("--steps", self.steps >= 1, "at least 1"),
             ("--batch", (1..=1 << 16).contains(&self.batch), "from 1 to 65536"),
             ("--lr", positive(self.learning_rate) && self.learning_rate <= 1.0, "from 0 to 1"),
+            ("--held-out", (0.0..1.0).contains(&self.held_out), "0 or more, below 1"),
             (
                 "--value-weight",
                 self.value_weight >= 0.0 && self.value_weight.is_finite(),

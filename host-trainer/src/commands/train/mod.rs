@@ -1,5 +1,6 @@
 //! `kibitzer train`: one subcommand a way of learning.
 mod bc;
+mod launch;
 
 use anyhow::Result;
 use clap::Subcommand;
