@@ -7,6 +7,7 @@ mod firmware;
 mod host;
 mod machine;
 mod setup;
+mod shaders;
 mod shell;
 mod test;
 mod toolchain;
@@ -32,6 +33,8 @@ enum Command {
     Test,
     /// Build the firmware, run it under QEMU and compare its answers with the host's
     Firmware,
+    /// The GPU backend's suite on another Vulkan driver, or under Vulkan's validation layer
+    Shaders(shaders::Options),
 }
 
 fn main() -> ExitCode {
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
         Command::Demo => demo::command(),
         Command::Test => test::command(),
         Command::Firmware => firmware::command(),
+        Command::Shaders(options) => shaders::command(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

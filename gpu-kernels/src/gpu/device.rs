@@ -89,7 +89,9 @@ pub fn adapters() -> Vec<AdapterDescription> {
 
 /// Adapters in order of preference; the driver's own order among equals.
 fn enumerate() -> Vec<Adapter> {
-    let instance = wgpu::Instance::default();
+    // wgpu's own variables, such as WGPU_BACKEND and WGPU_DEBUG, count.
+    let instance =
+        wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
     let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
     adapters.sort_by_key(|adapter| match adapter.get_info().device_type {
         DeviceType::DiscreteGpu => 0,
