@@ -25,6 +25,27 @@ impl suite::Subject for OnCpu {
 
 suite!(OnCpu);
 
+/// A small network, whole positions at a time, is the same network operation by operation.
+#[test]
+fn both_orders_of_work_give_the_same_gradient() {
+    for name in ["golden", "golden_mover"] {
+        let config = suite::reference::Golden::read(name).config;
+        let (mut lanes, mut whole) =
+            (Cpu::new(&config, 3, 1).unwrap(), Cpu::by_operation(&config, 3, 100).unwrap());
+        for (sequences, length) in [(1, 1), (7, 1), (8, 1), (9, 1), (100, 1), (3, 5), (2, 21)] {
+            let batch = suite::cases::batch(sequences, length, 29);
+            let (found, expected) =
+                (lanes.evaluate(&batch).unwrap(), whole.evaluate(&batch).unwrap());
+            suite::assert_close("logits", &found.logits, &expected.logits, 1e-5, 1e-4);
+            suite::assert_close("values", &found.values, &expected.values, 1e-5, 1e-4);
+            let (losses, found) = lanes.gradient(&batch, 0.25).unwrap();
+            let (expected_losses, expected) = whole.gradient(&batch, 0.25).unwrap();
+            assert!((losses.total - expected_losses.total).abs() < 1e-5);
+            suite::assert_close("gradient", &found, &expected, 1e-5, 1e-3);
+        }
+    }
+}
+
 /// A step in pools of one, two and five threads.
 #[test]
 fn the_number_of_threads_changes_no_bit() {
@@ -83,7 +104,7 @@ fn a_loss_that_is_not_finite_changes_nothing() {
 fn what_a_matrix_multiplied_can_be_read() {
     let golden = suite::reference::Golden::read("golden_mover");
     let parameters = golden.parameters();
-    let mut cpu = Cpu::new(&golden.config, 0, 12).unwrap();
+    let mut cpu = Cpu::by_operation(&golden.config, 0, 12).unwrap();
     cpu.restore(&parameters, &OptimizerState::new(parameters.len())).unwrap();
     assert!(cpu.matrix_input(Layer::Value, Role::Value1Weight).is_none());
     cpu.evaluate(&golden.batch(12, 1)).unwrap();
@@ -120,7 +141,7 @@ fn what_a_matrix_multiplied_can_be_read() {
     let outputs: Vec<f32> = output.rows().map(|row| row[0]).collect();
     suite::assert_close("outputs", &outputs, &values, 1e-5, 1e-5);
     // A batch in parts leaves only its last part: nothing is shown.
-    let mut parts = Cpu::new(&golden.config, 0, 5).unwrap();
+    let mut parts = Cpu::by_operation(&golden.config, 0, 5).unwrap();
     parts.evaluate(&golden.batch(12, 1)).unwrap();
     assert!(parts.activation(Layer::Value, Signal::Output).is_none());
 }

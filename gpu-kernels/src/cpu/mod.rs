@@ -6,6 +6,7 @@
 mod adamw;
 mod chunk;
 mod gemm;
+mod lanes;
 mod machine;
 mod matrix;
 mod ops;
@@ -15,6 +16,7 @@ use kibitzer_core::net::{Config, Layer, Role};
 
 use self::{
     chunk::Chunk,
+    lanes::Lanes,
     machine::{Machine, ParameterGradient},
     ops::loss::Sums,
 };
@@ -28,6 +30,8 @@ use crate::{
 #[derive(Debug)]
 pub struct Cpu {
     machine: Machine,
+    /// What small networks run in; the machine is then unused.
+    lanes: Option<Lanes>,
     capacity: usize,
     parameters: Vec<f32>,
     gradient: Vec<f32>,
@@ -60,16 +64,30 @@ impl<'a> Activation<'a> {
 }
 
 impl Cpu {
-    /// A network with the initial parameters of a seed, and buffers for `capacity` positions at
-    /// a time. Batches may be larger: they are then taken in parts, and their gradients added.
+    /// A network with the initial parameters of a seed. A large one has buffers for `capacity`
+    /// positions and runs operation by operation, each on all threads; batches may be larger:
+    /// they are then taken in parts, and their gradients added. A small one runs a few positions
+    /// a thread, each through the whole network.
     ///
     /// # Errors
     /// If the configuration is out of range.
     pub fn new(config: &Config, seed: u64, capacity: usize) -> Result<Cpu, Error> {
+        let lanes = Lanes::new(&Program::new(config)?);
+        let capacity = if lanes.is_some() { 1 } else { capacity };
+        Ok(Cpu { lanes, ..Cpu::by_operation(config, seed, capacity)? })
+    }
+
+    /// [`Cpu::new`] that always runs operation by operation, so that [`Cpu::activation`] and
+    /// [`Cpu::matrix_input`] can tell what it computed.
+    ///
+    /// # Errors
+    /// If the configuration is out of range.
+    pub fn by_operation(config: &Config, seed: u64, capacity: usize) -> Result<Cpu, Error> {
         let program = Program::new(config)?;
         let parameters = initialise(config, seed);
         Ok(Cpu {
             machine: Machine::new(program, capacity.max(1)),
+            lanes: None,
             capacity: capacity.max(1),
             gradient: vec![0.0; parameters.len()],
             squares: vec![],
@@ -85,7 +103,7 @@ impl Cpu {
     }
 
     /// What a layer produced in the last evaluation. `None` if the layer has no such signal, or
-    /// if the batch did not fit the buffers whole.
+    /// if the batch did not fit the buffers whole; see [`Cpu::by_operation`].
     pub fn activation(&self, layer: Layer, signal: Signal) -> Option<Activation<'_>> {
         let buffer = self.program().find(layer, signal)?;
         let width = self.program().info(buffer).width;
@@ -94,7 +112,7 @@ impl Cpu {
 
     /// What a parameter multiplied as a matrix in the last evaluation: one row for each product
     /// of the matrix and a vector. `None` if the layer has no such matrix, or if the batch did
-    /// not fit the buffers whole.
+    /// not fit the buffers whole; see [`Cpu::by_operation`].
     pub fn matrix_input(&self, layer: Layer, role: Role) -> Option<Activation<'_>> {
         let products = &self.program().products;
         let product = products.iter().find(|p| (p.layer, p.role) == (layer, role))?;
@@ -112,13 +130,12 @@ impl Cpu {
     fn losses_and_gradient(&mut self, batch: &Batch, value_weight: f32) -> Result<Losses, Error> {
         batch.validate()?;
         batch.validate_targets()?;
-        let mut sums = Sums::default();
-        for (i, chunk) in Chunk::all(batch, self.capacity).enumerate() {
-            self.machine.forward(&chunk, &self.parameters);
-            self.machine.loss(&chunk, value_weight, &mut sums);
-            let mut gradient = ParameterGradient { data: &mut self.gradient, fresh: i == 0 };
-            self.machine.backward(&chunk, &self.parameters, &mut gradient);
-        }
+        let sums = match &mut self.lanes {
+            Some(lanes) => {
+                lanes.backpropagate(batch, &self.parameters, value_weight, &mut self.gradient)
+            }
+            None => self.backpropagate(batch, value_weight),
+        };
         let positions = batch.positions() as f64;
         let (policy, value) = (sums.policy / positions, sums.value / positions);
         Ok(Losses {
@@ -127,6 +144,32 @@ impl Cpu {
             total: (policy + f64::from(value_weight) * value) as f32,
             gradient_norm: adamw::norm(&self.gradient, &mut self.squares),
         })
+    }
+
+    /// The losses' sums; the gradient stays in `self.gradient`.
+    fn backpropagate(&mut self, batch: &Batch, value_weight: f32) -> Sums {
+        let mut sums = Sums::default();
+        for (i, chunk) in Chunk::all(batch, self.capacity).enumerate() {
+            self.machine.forward(&chunk, &self.parameters);
+            self.machine.loss(&chunk, value_weight, &mut sums);
+            let mut gradient = ParameterGradient { data: &mut self.gradient, fresh: i == 0 };
+            self.machine.backward(&chunk, &self.parameters, &mut gradient);
+        }
+        sums
+    }
+
+    /// The outputs of a valid batch, and whether the buffers hold all of it afterwards.
+    fn run(&mut self, batch: &Batch) -> (Outputs, bool) {
+        if let Some(lanes) = &mut self.lanes {
+            return (lanes.evaluate(batch, &self.parameters), false);
+        }
+        let mut outputs = Outputs::default();
+        for chunk in Chunk::all(batch, self.capacity) {
+            self.machine.forward(&chunk, &self.parameters);
+            self.machine.append_outputs(&mut outputs);
+        }
+        let first = Chunk::all(batch, self.capacity).next();
+        (outputs, first.is_some_and(|chunk| chunk.sizes.sequences == batch.sequences))
     }
 }
 
@@ -139,19 +182,8 @@ fn pooled<R: Send>(work: impl FnOnce() -> R + Send) -> R {
 impl Backend for Cpu {
     fn evaluate(&mut self, batch: &Batch) -> Result<Outputs, Error> {
         batch.validate()?;
-        let mut outputs = Outputs::default();
-        outputs.logits.reserve_exact(batch.legal.len());
-        outputs.values.reserve_exact(batch.positions());
-        let (logits, values) = self.program().outputs().expect("a network has a loss");
-        pooled(|| {
-            for chunk in Chunk::all(batch, self.capacity) {
-                self.machine.forward(&chunk, &self.parameters);
-                outputs.logits.extend_from_slice(self.machine.activation(logits.buffer));
-                outputs.values.extend_from_slice(self.machine.activation(values.buffer));
-                let whole = chunk.sizes.sequences == batch.sequences;
-                self.last = whole.then(|| batch.positions());
-            }
-        });
+        let (outputs, whole) = pooled(|| self.run(batch));
+        self.last = whole.then(|| batch.positions());
         Ok(outputs)
     }
 

@@ -17,7 +17,7 @@ pub fn calibrate(
     batches: &[Batch],
     mut progress: impl FnMut(usize),
 ) -> Result<Statistics> {
-    let mut cpu = Cpu::new(&model.config, 0, CHUNK)?;
+    let mut cpu = Cpu::by_operation(&model.config, 0, CHUNK)?;
     cpu.restore(&model.parameters, &OptimizerState::new(model.parameters.len()))?;
     let signals: Vec<_> = cpu.program().buffers.iter().map(|b| (b.layer, b.signal)).collect();
     let mut statistics = Statistics::default();

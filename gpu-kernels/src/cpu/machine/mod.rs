@@ -12,7 +12,10 @@ use super::{
     matrix::In,
     ops::{attention::Attention, conv::Conv, policy::Squares, scan::Scan},
 };
-use crate::program::{Buffer, Over, Program, Rows, Sizes, View};
+use crate::{
+    Outputs,
+    program::{Buffer, Over, Program, Rows, Sizes, View},
+};
 
 /// The memory that a program runs in.
 #[derive(Debug)]
@@ -71,6 +74,13 @@ impl Machine {
     /// A buffer's contents `[rows, width]`.
     pub fn activation(&self, buffer: Buffer) -> &[f32] {
         &self.activations[buffer.index()][..self.len(buffer)]
+    }
+
+    /// Adds the outputs of the last forward pass.
+    pub fn append_outputs(&self, outputs: &mut Outputs) {
+        let (logits, values) = self.program.outputs().expect("a network has a loss");
+        outputs.logits.extend_from_slice(self.activation(logits.buffer));
+        outputs.values.extend_from_slice(self.activation(values.buffer));
     }
 
     /// Some columns of a buffer.

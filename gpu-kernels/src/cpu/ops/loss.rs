@@ -10,6 +10,15 @@ pub struct Sums {
     pub value: f64,
 }
 
+impl std::iter::Sum for Sums {
+    fn sum<I: Iterator<Item = Sums>>(all: I) -> Sums {
+        all.fold(Sums::default(), |a, b| Sums {
+            policy: a.policy + b.policy,
+            value: a.value + b.value,
+        })
+    }
+}
+
 /// Adds the chunk's losses to `sums` and writes the gradients of the mean over the whole batch.
 pub fn forward_backward(
     chunk: &Chunk<'_>,
