@@ -3,7 +3,8 @@
 //! A line holds a FEN, and may go on with ` last ` and the opponent's last move in UCI, of which some
 //! terms speak. The answer: `position` with the line, a `candidate` line for each candidate (the choice
 //! first), a `choice` line, a `why` line with the reasons in words (not without a legal move), a
-//! `critical` line, and with a network a `net` line. For a line that is no legal position: an
+//! `critical` line, a `partial` line where the analysis reached its limit of positions, and with a
+//! network a `net` line. For a line that is no legal position: an
 //! `error` line. Scores are in points, a pawn being 100.
 use core::fmt::{self, Write};
 
@@ -31,6 +32,14 @@ pub struct Board<'a> {
     /// The network, and scratch of at least
     /// [`scratch_bytes`](crate::net::scratch_bytes) for it.
     pub net: Option<(&'a Model<'a>, &'a mut [u8])>,
+}
+
+/// What is told of an analysis besides its candidates.
+struct Told {
+    critical: bool,
+    entropy: i32,
+    partial: bool,
+    searched: u32,
 }
 
 /// A stage of an answer, in the order in which they end.
@@ -108,7 +117,7 @@ impl Board<'_> {
         out: &mut impl Write,
         done: &mut dyn FnMut(Stage),
     ) -> fmt::Result {
-        let (best, critical, entropy) = self.candidates(position, last, out, done)?;
+        let (best, told) = self.candidates(position, last, out, done)?;
         match best {
             Some(best) => {
                 writeln!(out, "choice {}", uci(best.mv))?;
@@ -116,13 +125,16 @@ impl Board<'_> {
             }
             None => writeln!(out, "choice none")?,
         }
-        let flag = if critical { "yes" } else { "no" };
-        writeln!(out, "critical {flag} entropy {entropy}")?;
+        let flag = if told.critical { "yes" } else { "no" };
+        writeln!(out, "critical {flag} entropy {}", told.entropy)?;
+        if told.partial {
+            writeln!(out, "partial {} positions looked at, more left out", told.searched)?;
+        }
         done(Stage::Tell);
         Ok(())
     }
 
-    /// Writes the candidates; returns the best, whether it stands out, and the entropy.
+    /// Writes the candidates; returns the best, and what is told after it.
     #[inline(never)] // the others must not stay on the caller's stack
     fn candidates(
         &self,
@@ -130,7 +142,7 @@ impl Board<'_> {
         last: Option<LastMove>,
         out: &mut impl Write,
         done: &mut dyn FnMut(Stage),
-    ) -> Result<(Option<Candidate>, bool, i32), fmt::Error> {
+    ) -> Result<(Option<Candidate>, Told), fmt::Error> {
         let mut analysis = Analysis::default();
         viveka::analyse_into(&mut analysis, position, last, self.weights, &mut |stage| {
             done(Stage::Viveka(stage));
@@ -138,7 +150,8 @@ impl Board<'_> {
         for candidate in &analysis.candidates {
             self.candidate(candidate, out)?;
         }
-        Ok((analysis.candidates.first().cloned(), analysis.critical, analysis.entropy))
+        let Analysis { critical, entropy, partial, searched, .. } = analysis;
+        Ok((analysis.candidates.first().cloned(), Told { critical, entropy, partial, searched }))
     }
 
     fn candidate(&self, c: &Candidate, out: &mut impl Write) -> fmt::Result {
@@ -163,7 +176,7 @@ impl Board<'_> {
         out: &mut impl Write,
     ) -> fmt::Result {
         let before = Before::new(position, last);
-        let glance = Glance::new(&before, c.mv);
+        let glance = Glance::to_explain(&before, c.mv);
         write!(out, "why")?;
         let mut mark = "";
         for part in viveka::explain(&glance, &c.values, self.weights).take(REASONS) {

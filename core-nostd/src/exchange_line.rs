@@ -3,7 +3,8 @@ use heapless::Vec;
 use shakmaty::{Board, Chess, Color, Move, Position as _, Square};
 
 use crate::{
-    exchange::{balance, piece_points, reaches},
+    budget::Budget,
+    exchange::{balance, piece_points, reaches_within},
     insertion,
     position::after,
 };
@@ -15,8 +16,13 @@ pub const MAX_PLIES: usize = 30;
 
 /// The position at the end of the exchanges; see [`play_out`].
 pub fn settle(position: &Chess, value: i32) -> Chess {
+    settle_within(position, value, &Budget::unlimited())
+}
+
+/// [`settle`], as far as the budget allows.
+pub(crate) fn settle_within(position: &Chess, value: i32, budget: &Budget) -> Chess {
     let mut position = position.clone();
-    play_out(&mut position, value, |_| ());
+    play_out_within(&mut position, value, budget, |_| ());
     position
 }
 
@@ -27,12 +33,22 @@ pub fn settle(position: &Chess, value: i32) -> Chess {
 ///
 /// Of captures that are equally good, the bigger victim is taken, then by the cheaper piece,
 /// then farther ahead and nearer the middle: colours and wings do not matter.
-pub fn play_out(position: &mut Chess, mut value: i32, mut each: impl FnMut(Move)) {
+pub fn play_out(position: &mut Chess, value: i32, each: impl FnMut(Move)) {
+    play_out_within(position, value, &Budget::unlimited(), each);
+}
+
+/// [`play_out`], as far as the budget allows.
+pub(crate) fn play_out_within(
+    position: &mut Chess,
+    mut value: i32,
+    budget: &Budget,
+    mut each: impl FnMut(Move),
+) {
     for _ in 0..MAX_PLIES {
         if value == balance(position) {
             break;
         }
-        let Some(mv) = play_best(position, value) else { break };
+        let Some(mv) = play_best(position, value, budget) else { break };
         each(mv);
         value = -value;
     }
@@ -41,10 +57,14 @@ pub fn play_out(position: &mut Chess, mut value: i32, mut each: impl FnMut(Move)
 /// Plays the first capture that keeps `value` for the side to move, if there is one (an exchange
 /// search that was cut short may promise what no capture keeps).
 #[inline(never)] // the list of captures must not stay on the caller's stack
-fn play_best(position: &mut Chess, value: i32) -> Option<Move> {
+fn play_best(position: &mut Chess, value: i32, budget: &Budget) -> Option<Move> {
     for mv in captures(position) {
+        if !budget.allows() {
+            break;
+        }
+        budget.take(1);
         let next = after(position, mv);
-        if !reaches(&next, 1 - value) {
+        if !reaches_within(&next, 1 - value, budget) {
             *position = next;
             return Some(mv);
         }

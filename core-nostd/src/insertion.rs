@@ -4,8 +4,8 @@
 /// Puts the elements in the order of their keys, which are all different.
 pub fn sort_by_key<T, K: Ord>(list: &mut [T], key: impl Fn(&T) -> K) {
     for sorted in 1..list.len() {
-        let place = list[..sorted].iter().take_while(|other| key(other) < key(&list[sorted]));
-        let place = place.count();
+        let own = key(&list[sorted]);
+        let place = list[..sorted].partition_point(|other| key(other) < own);
         list[place..=sorted].rotate_right(1);
     }
 }

@@ -11,6 +11,7 @@
 #![no_std]
 
 pub mod board;
+mod budget;
 pub mod exchange;
 pub mod exchange_line;
 pub mod inputs;

@@ -1,7 +1,8 @@
 //! Reading model files: whole ones, damaged ones, and any bytes at all.
 mod common;
+mod random;
 
-use common::{Random, configs, crc32, file, file_with_hash, mend};
+use common::{configs, crc32, file, file_with_hash, mend};
 use kibitzer_core::{
     net::{
         Config, Evaluation, Model, ModelError, hash,
@@ -12,6 +13,7 @@ use kibitzer_core::{
     shakmaty::Chess,
 };
 use proptest::prelude::*;
+use random::Random;
 
 /// Every kind of move: castling, en passant, promotions for both sides, mate.
 const FENS: [&str; 6] = [

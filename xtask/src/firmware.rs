@@ -19,6 +19,8 @@ const VIVEKA_FLASH_BUDGET: u64 = 200 * 1024;
 const VIVEKA_RAM_BUDGET: u64 = 16 * 1024;
 /// Instructions of a whole analysis, the median over the positions.
 const VIVEKA_INSTRUCTION_BUDGET: u64 = 12_000_000;
+/// Instructions of the dearest of the crowded positions, which reach the analysis' bound.
+const CROWDED_INSTRUCTION_BUDGET: u64 = 400_000_000;
 
 /// `cargo xtask firmware`
 pub fn command() -> Result<()> {
@@ -42,6 +44,8 @@ pub struct Report {
     whole: Part,
     /// The image of Viveka and the rules alone.
     viveka: Part,
+    /// The same image on the crowded positions.
+    crowded: Part,
 }
 
 /// One image, and what its run cost.
@@ -51,24 +55,28 @@ struct Part {
 }
 
 /// Builds the firmware with `net` and without a network, asks it and the host about the fixture
-/// positions, and fails on the first differing byte or a budget exceeded. `None` where the
-/// compiler or the emulator is missing.
+/// positions, the latter also about the crowded ones, and fails on the first differing byte or a
+/// budget exceeded. `None` where the compiler or the emulator is missing.
 pub fn compare(setup: &Setup, host: &Host, net: &Path) -> Result<Option<Report>> {
     let (Some(toolchain), Some(emulator)) = (&setup.toolchain, &setup.emulator) else {
         return Ok(None);
     };
-    let positions = shell::root().join("fixtures/positions.fen");
+    let [positions, crowded] = ["fixtures/positions.fen", "fixtures/crowded.fen"]
+        .map(|fixture| shell::root().join(fixture));
     let expected = host.analyse_board(&positions, net)?;
-    let run = |image: PathBuf, expected: &[u8]| -> Result<Part> {
-        let sizes = Image::read(&image)?;
+    let run = |image: &Path, positions: &Path, expected: &[u8]| -> Result<Part> {
+        let sizes = Image::read(image)?;
         sizes.require_integers_without_heap()?;
-        let run = emulator::run(emulator, &image, &positions)?;
+        let run = emulator::run(emulator, image, positions)?;
         require_equal(&run.answers, expected)?;
         Ok(Part { sizes: sizes.sizes()?, costs: run.costs })
     };
-    let whole = run(build(toolchain, Some(net))?, &expected)?;
-    let viveka = run(build(toolchain, None)?, &without_network(&expected))?;
-    let report = Report { bytes: expected.len(), whole, viveka };
+    let whole = run(&build(toolchain, Some(net))?, &positions, &expected)?;
+    let small = build(toolchain, None)?;
+    let viveka = run(&small, &positions, &without_network(&expected))?;
+    let expected_of_crowded = without_network(&host.analyse_board(&crowded, net)?);
+    let crowded = run(&small, &crowded, &expected_of_crowded)?;
+    let report = Report { bytes: expected.len(), whole, viveka, crowded };
     report.require_budgets()?;
     Ok(Some(report))
 }
@@ -125,8 +133,11 @@ impl Report {
         within("bytes of RAM with a network", self.whole.ram(), RAM_BUDGET)?;
         within("bytes of Viveka's flash", self.viveka.sizes.flash, VIVEKA_FLASH_BUDGET)?;
         within("bytes of Viveka's RAM", self.viveka.ram(), VIVEKA_RAM_BUDGET)?;
+        within("bytes of Viveka's RAM, crowded", self.crowded.ram(), VIVEKA_RAM_BUDGET)?;
         let median = Summary::of(&self.viveka.costs.totals()).median;
-        within("instructions of Viveka's analysis, median", median, VIVEKA_INSTRUCTION_BUDGET)
+        within("instructions of Viveka's analysis, median", median, VIVEKA_INSTRUCTION_BUDGET)?;
+        let most = Summary::of(&self.crowded.costs.totals()).max;
+        within("instructions of an analysis, crowded", most, CROWDED_INSTRUCTION_BUDGET)
     }
 
     /// The figures, one a line.
@@ -136,7 +147,11 @@ impl Report {
             "board and host    equal on {positions} of {positions} positions, {} bytes",
             self.bytes
         )];
-        for (name, part) in [("with a network", &self.whole), ("Viveka alone", &self.viveka)] {
+        for (name, part) in [
+            ("with a network", &self.whole),
+            ("Viveka alone", &self.viveka),
+            ("crowded positions", &self.crowded),
+        ] {
             let Part { sizes, costs } = part;
             lines.push(format!(
                 "{name:<17} flash {}, static RAM {}, deepest stack {} bytes",
@@ -214,12 +229,16 @@ mod tests {
                 stack,
             },
         };
-        let error = |viveka| {
-            let report = Report { bytes: 0, whole: part(1 << 20, 1 << 15, 0), viveka };
+        let error = |viveka, crowded| {
+            let report = Report { bytes: 0, whole: part(1 << 20, 1 << 15, 0), viveka, crowded };
             report.require_budgets().err().map(|error| error.to_string())
         };
-        assert_eq!(error(part(200 << 10, (16 << 10) - 8, 12_000_000)), None);
-        let of = |viveka| error(viveka).expect("exceeded");
+        let good = || part(200 << 10, (16 << 10) - 8, 12_000_000);
+        assert_eq!(error(good(), good()), None);
+        let of = |viveka| error(viveka, good()).expect("exceeded");
+        let of_crowded = |crowded| error(good(), crowded).expect("exceeded");
+        assert!(of_crowded(part(0, 0, 400_000_001)).contains("crowded: 400000001"));
+        assert!(of_crowded(part(0, 16 << 10, 0)).contains("crowded: 16392, 16384"));
         assert!(of(part((200 << 10) + 1, 0, 0)).contains("flash: 204801, 204800"));
         assert!(of(part(0, (16 << 10) - 7, 0)).contains("RAM: 16385, 16384"));
         assert!(of(part(0, 0, 12_000_001)).contains("median: 12000001"));

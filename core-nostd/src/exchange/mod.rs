@@ -6,7 +6,7 @@ mod search;
 
 use shakmaty::{Chess, Move, Position as _, Role};
 
-use crate::{position::after, scene::Scene};
+use crate::{budget::Budget, position::after, scene::Scene};
 use search::Search;
 
 /// A pawn, in points: the unit of every score.
@@ -15,7 +15,7 @@ pub const PAWN: i32 = 100;
 /// from games need four in the median, 121 in one of a hundred searches, and some thousands at
 /// most; composed ones with a dozen queens would need millions, and a board must answer those
 /// too. Counted, not timed, so that every machine stops alike.
-const NODES: u32 = 10_000;
+pub(crate) const NODES: u32 = 10_000;
 
 /// Value of a piece in points: P 100, N 300, B 300, R 500, Q 900, and nothing for the king.
 pub const fn piece_points(role: Role) -> i32 {
@@ -49,32 +49,31 @@ pub fn immediate_gain(mv: Move) -> i32 {
 }
 
 /// Whether the side to move gains at least `needed` points by captures.
-pub(crate) fn gains(scene: &Scene, needed: i32) -> bool {
-    gains_within(scene, needed, &mut { NODES })
-}
-
-/// [`gains`], looking at `nodes` positions at most.
-fn gains_within(scene: &Scene, needed: i32, nodes: &mut u32) -> bool {
+pub(crate) fn gains(scene: &Scene, needed: i32, budget: &Budget) -> bool {
     if needed <= 0 {
         return true;
     }
-    let mut search = Search::new(scene.place.clone(), *nodes);
+    let nodes = NODES.min(budget.left());
+    let mut search = Search::new(scene.place.clone(), nodes);
     let gains = match scene.passed_over {
         Some(square) => search.gains_in_passing(scene.turn, needed, square),
         None => search.gains(scene.turn, needed),
     };
-    *nodes = search.nodes();
+    budget.take(nodes - search.nodes());
+    if search.nodes() == 0 {
+        budget.fall_short();
+    }
     gains
 }
 
 /// What the side to move gains by captures, in points, as far as it lies between `least` and
 /// `most`, both multiples of a pawn: `least` stands for less, `most` for more.
-pub(crate) fn gained(scene: &Scene, least: i32, most: i32) -> i32 {
+pub(crate) fn gained(scene: &Scene, least: i32, most: i32, budget: &Budget) -> i32 {
     let (mut held, mut beyond) = (least, most + PAWN);
     // In most scenes there is nothing to gain, so that is asked first.
     let mut next = least + PAWN;
     while held + PAWN < beyond {
-        if gains(scene, next) {
+        if gains(scene, next, budget) {
             held = next;
         } else {
             beyond = next;
@@ -85,20 +84,30 @@ pub(crate) fn gained(scene: &Scene, least: i32, most: i32) -> i32 {
 }
 
 /// What the side to move gains by captures, in points.
-pub(crate) fn gain(scene: &Scene) -> i32 {
-    gained(scene, 0, search::MOST)
+pub(crate) fn gain(scene: &Scene, budget: &Budget) -> i32 {
+    gained(scene, 0, search::MOST, budget)
 }
 
 /// Best balance, in points, that the side to move reaches by captures on any square, either
 /// side stopping when it likes.
 pub fn exchanges(position: &Chess) -> i32 {
-    balance(position) + gain(&Scene::new(position))
+    exchanges_within(position, &Budget::unlimited())
+}
+
+/// [`exchanges`], as far as the budget allows.
+pub(crate) fn exchanges_within(position: &Chess, budget: &Budget) -> i32 {
+    balance(position) + gain(&Scene::new(position), budget)
 }
 
 /// Whether the side to move reaches a balance of at least `points` by exchanges. Cheaper than
 /// [`exchanges`].
 pub fn reaches(position: &Chess, points: i32) -> bool {
-    gains(&Scene::new(position), points - balance(position))
+    reaches_within(position, points, &Budget::unlimited())
+}
+
+/// [`reaches`], as far as the budget allows.
+pub(crate) fn reaches_within(position: &Chess, points: i32, budget: &Budget) -> bool {
+    gains(&Scene::new(position), points - balance(position), budget)
 }
 
 /// The full exchange outcome of a move, in points: the balance the mover keeps after the move
@@ -159,8 +168,9 @@ mod tests {
     fn a_composed_position_is_answered_too() {
         let fen = "q2k2q1/2nqn2b/1n1P1n1b/2rnr2Q/1NQ1QN1Q/3Q3B/2RQR2B/Q2K2Q1 w - - 0 1";
         let position = parse_fen(fen).unwrap();
-        let mut nodes = NODES;
-        gains_within(&Scene::new(&position), PAWN, &mut nodes);
-        assert_eq!(nodes, 0, "without the bound it looks at hundreds of thousands");
+        let budget = Budget::unlimited();
+        gains(&Scene::new(&position), PAWN, &budget);
+        assert_eq!(u32::MAX - budget.left(), NODES, "alone it looks at hundreds of thousands");
+        assert!(budget.fell_short());
     }
 }

@@ -144,6 +144,8 @@ impl Search {
                 return Some((!ply.us, gain - ply.needed + 1, (to, becomes)));
             }
             self.place.take_back(ply.us, ply.capture);
+            // A capture that is illegal costs as much as one that is not.
+            self.nodes = self.nodes.saturating_sub(1);
         }
         None
     }

@@ -12,7 +12,17 @@ use super::{
     glance::{Before, Glance, LastMove},
     terms::TERM_COUNT,
 };
-use crate::{insertion, moves::MAX_LEGAL, position::after};
+use crate::{budget::Budget, insertion, moves::MAX_LEGAL, position::after};
+
+/// Positions that an analysis looks at, at most: in exchanges, and after replies, answers and
+/// blows. Those from games need ten thousand in the median and seldom a hundred thousand; with a
+/// dozen queens it would be millions, and a board must answer there, too. One costs a Cortex-M4
+/// about a thousand instructions.
+pub const POSITIONS: u32 = 300_000;
+/// How many of them the scores leave for the checks,
+const CHECKS: u32 = 70_000;
+/// and the checks for the second looks.
+const SECOND_LOOKS: u32 = 50_000;
 
 /// A move that the scan kept, with everything that decides on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +55,12 @@ pub struct Analysis {
     pub entropy: i32,
     /// Whether one move stands out, by the entropy.
     pub critical: bool,
+    /// Positions that were looked at, at most [`POSITIONS`].
+    pub searched: u32,
+    /// Whether something was left out for lack of positions that may be looked at: an exchange
+    /// search stopped early, or forcing replies were not looked at. Never so in positions like
+    /// those of games.
+    pub partial: bool,
 }
 
 /// A stage of the analysis, in the order in which they end.
@@ -83,15 +99,19 @@ pub fn analyse_into(
     done: &mut dyn FnMut(Stage),
 ) {
     analysis.candidates.clear();
+    let budget = Budget::new(POSITIONS);
     let mut others = Vec::new();
-    find(analysis, &mut others, &Before::new(position, last), weights, done);
+    find(analysis, &mut others, &Before::new(position, last), weights, &budget, done);
     done(Stage::Score);
-    for candidate in &mut analysis.candidates {
-        check(position, candidate, check::drop, weights);
+    let count = analysis.candidates.len() as u32;
+    for (candidate, open) in analysis.candidates.iter_mut().zip((1..=count).rev()) {
+        let part = budget.part(share(&budget, SECOND_LOOKS, open));
+        check(position, candidate, check::drop, weights, &part);
+        budget.put_back(&part);
     }
     done(Stage::Check);
     let check_twice = |candidate: &mut Candidate| {
-        check(position, candidate, double_check::drop, weights);
+        check(position, candidate, double_check::drop, weights, &budget);
         candidate.twice = true;
     };
     check_leaders(&mut analysis.candidates, rank, |c| c.twice, check_twice);
@@ -100,6 +120,8 @@ pub fn analyse_into(
     analysis.entropy = entropy_of(&analysis.candidates, &others, weights.temperature);
     let moves = analysis.candidates.len() + others.len();
     analysis.critical = weights.is_critical(moves, analysis.entropy);
+    analysis.searched = POSITIONS - budget.left();
+    analysis.partial = budget.fell_short();
     done(Stage::Choice);
 }
 
@@ -115,6 +137,7 @@ fn find(
     others: &mut Others,
     before: &Before,
     weights: &Weights,
+    budget: &Budget,
     done: &mut dyn FnMut(Stage),
 ) {
     let found = scan(before, others, weights);
@@ -127,9 +150,20 @@ fn find(
         // As many as fit, since the scan's list is as long.
         let _ = analysis.candidates.push(candidate);
     }
-    for candidate in &mut analysis.candidates {
-        score(before, candidate, weights);
+    let count = analysis.candidates.len() as u32;
+    for (candidate, open) in analysis.candidates.iter_mut().zip((1..=count).rev()) {
+        score(before, candidate, weights, budget, open);
     }
+    if before.fell_short() {
+        budget.fall_short();
+    }
+}
+
+/// Positions that one of `open` candidates may look at, when so many stay for later: up to twice
+/// an equal part, so that a dear one need not stop short beside cheap ones, and yet none is left
+/// without.
+fn share(budget: &Budget, later: u32, open: u32) -> u32 {
+    2 * budget.left().saturating_sub(later) / (open + 1)
 }
 
 /// Points and moves, the most points first.
@@ -168,8 +202,15 @@ fn keep(found: &mut Found, others: &mut Others, points: i32, mv: Move) {
 
 /// Works out the terms that have a weight.
 #[inline(never)]
-fn score(before: &Before, candidate: &mut Candidate, weights: &Weights) {
-    let glance = Glance::new(before, candidate.mv);
+fn score(
+    before: &Before,
+    candidate: &mut Candidate,
+    weights: &Weights,
+    budget: &Budget,
+    open: u32,
+) {
+    let part = budget.part(share(budget, CHECKS + SECOND_LOOKS, open));
+    let glance = Glance::within(before, candidate.mv, part);
     for (i, row) in weights.rows.iter().enumerate() {
         if row.1 != 0 {
             candidate.values[i] = value(i, &glance);
@@ -177,6 +218,7 @@ fn score(before: &Before, candidate: &mut Candidate, weights: &Weights) {
     }
     candidate.score = weights.score(&candidate.values);
     candidate.kept = before.balance + glance.x_q();
+    budget.put_back(&glance.budget);
 }
 
 /// Finds the worst forcing reply by `look`.
@@ -184,10 +226,15 @@ fn score(before: &Before, candidate: &mut Candidate, weights: &Weights) {
 fn check(
     position: &Chess,
     candidate: &mut Candidate,
-    look: fn(&Chess, i32) -> Drop,
+    look: fn(&Chess, i32, &Budget) -> Drop,
     weights: &Weights,
+    budget: &Budget,
 ) {
-    candidate.drop = look(&after(position, candidate.mv), candidate.kept);
+    let drop = look(&after(position, candidate.mv), candidate.kept, budget);
+    // A second look that is cut short may find less than the first.
+    if drop.points >= candidate.drop.points {
+        candidate.drop = drop;
+    }
     candidate.total = candidate.score - weights.penalty(candidate.drop);
 }
 

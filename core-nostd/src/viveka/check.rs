@@ -3,6 +3,7 @@ use shakmaty::{Chess, Move, Position as _, Square};
 
 use super::choice::order;
 use crate::{
+    budget::Budget,
     exchange::{PAWN, balance, gained, gains, immediate_gain},
     insertion,
     position::after,
@@ -26,17 +27,21 @@ pub struct Drop {
 /// The worst of the opponent's forcing replies in `after`, the position a candidate leads to.
 /// `kept` is the mover's balance there by exchanges alone, in points. The mover may answer with
 /// any move, followed by exchanges.
-pub fn drop(after: &Chess, kept: i32) -> Drop {
-    let mut check = Check::new(after, kept - MAX_DROP);
+///
+/// Where the budget ends, what was found before stands.
+pub fn drop(after: &Chess, kept: i32, budget: &Budget) -> Drop {
+    let mut check = Check::new(after, kept - MAX_DROP, budget);
     let mut worst = Drop::default();
     // In an order of their own, so that of equal replies the same one is told everywhere.
     let mut replies = after.legal_moves();
     insertion::sort_by_key(&mut replies, |&mv| order(mv));
     for &reply in &replies {
-        if worst.points == MAX_DROP {
+        if worst.points == MAX_DROP || !budget.allows() {
             break;
         }
-        if let Some(value) = check.value_below(reply, kept - worst.points) {
+        let value = check.value_below(reply, kept - worst.points);
+        // What a search in part says of a reply may be wrong.
+        if let Some(value) = value.filter(|_| budget.left() > 0) {
             worst = Drop { points: kept - value, reply: Some(reply), then: None };
         }
     }
@@ -56,27 +61,37 @@ pub(super) struct Check<'a> {
     floor: i32,
     /// Answers that held against earlier replies: they hold against most others, too.
     steady: [Option<Move>; STEADY],
+    budget: &'a Budget,
 }
 
 impl<'a> Check<'a> {
     /// The position that a candidate leads to, and a balance below which nothing matters.
-    pub fn new(after: &'a Chess, floor: i32) -> Check<'a> {
+    pub fn new(after: &'a Chess, floor: i32, budget: &'a Budget) -> Check<'a> {
         let (scene, even) = (Scene::new(after), -balance(after));
-        Check { after, scene, even, floor, steady: [None; STEADY] }
+        Check { after, scene, even, floor, steady: [None; STEADY], budget }
     }
 
     /// The balance that `reply` leaves us, if it is forcing and leaves less than `bound`; at least
     /// the floor.
     pub fn value_below(&mut self, reply: Move, bound: i32) -> Option<i32> {
+        self.budget.take(1);
         let next = self.scene.after(reply);
         let even = self.even - immediate_gain(reply);
         // A reply that can be answered costs nothing, forcing or not, and this is cheaper to ask.
-        let holds = |mv: Move| next.after_if_legal(mv).is_some_and(|s| keeps(&s, even, mv, bound));
-        if self.steady.into_iter().flatten().any(holds) || !is_forcing(reply, &next) {
+        let holds = |mv: Move| {
+            next.after_if_legal(mv).is_some_and(|s| keeps(&s, even, mv, bound, self.budget))
+        };
+        if self.steady.into_iter().flatten().any(holds) || !is_forcing(reply, &next, self.budget) {
             return None;
         }
         let position = after(self.after, reply);
-        let answers = Answers { position: &position, scene: &next, even, to: reply.to() };
+        let answers = Answers {
+            position: &position,
+            scene: &next,
+            even,
+            to: reply.to(),
+            budget: self.budget,
+        };
         match answers.value_below(bound, self.floor) {
             Outcome::Holds(mv) => {
                 self.steady.rotate_right(1);
@@ -91,15 +106,16 @@ impl<'a> Check<'a> {
 
 /// Captures, promotions, checks, and threats: moves after which the opponent could win material
 /// by an exchange if we passed.
-pub(super) fn is_forcing(reply: Move, next: &Scene) -> bool {
-    reply.is_capture() || reply.is_promotion() || next.is_check() || gains(&next.passed(), PAWN)
+pub(super) fn is_forcing(reply: Move, next: &Scene, budget: &Budget) -> bool {
+    let is_threat = || gains(&next.passed(), PAWN, budget);
+    reply.is_capture() || reply.is_promotion() || next.is_check() || is_threat()
 }
 
 /// Whether our balance after `mv`, which led from `even` to `scene`, is at least `points` once the
 /// opponent's exchanges are played out.
-pub(super) fn keeps(scene: &Scene, even: i32, mv: Move, points: i32) -> bool {
+pub(super) fn keeps(scene: &Scene, even: i32, mv: Move, points: i32, budget: &Budget) -> bool {
     let spare = even + immediate_gain(mv) - points;
-    spare >= 0 && !gains(scene, spare + PAWN)
+    spare >= 0 && !gains(scene, spare + PAWN, budget)
 }
 
 /// Our balance where the game has ended, at least `floor`: mate costs everything, and a stalemate,
@@ -116,6 +132,7 @@ struct Answers<'a> {
     even: i32,
     /// Where the reply arrived.
     to: Square,
+    budget: &'a Budget,
 }
 
 /// What a reply comes to.
@@ -134,6 +151,7 @@ impl Answers<'_> {
     #[inline(never)] // the list of answers must not stay on the caller's stack
     fn value_below(&self, bound: i32, floor: i32) -> Outcome {
         let answers = self.position.legal_moves();
+        self.budget.take(answers.len() as u32);
         if answers.is_empty() {
             let value = value_without_answers(self.position, floor);
             return if value < bound { Outcome::Costs(value) } else { Outcome::Even };
@@ -157,13 +175,13 @@ impl Answers<'_> {
 
     /// Whether the answer and the exchanges after it keep a balance of at least `points`.
     fn keeps(&self, mv: Move, points: i32) -> bool {
-        keeps(&self.scene.after(mv), self.even, mv, points)
+        keeps(&self.scene.after(mv), self.even, mv, points, self.budget)
     }
 
     /// What the answer keeps, known to lie between `least` and `most`.
     fn kept(&self, mv: Move, least: i32, most: i32) -> i32 {
         let full = self.even + immediate_gain(mv);
-        full - gained(&self.scene.after(mv), (full - most).max(0), full - least)
+        full - gained(&self.scene.after(mv), (full - most).max(0), full - least, self.budget)
     }
 }
 
@@ -175,7 +193,7 @@ mod tests {
     fn drop_of(fen: &str, uci: &str) -> Drop {
         let (position, mv) = parse_move(fen, uci);
         let after = after(&position, mv);
-        drop(&after, -exchanges(&after))
+        drop(&after, -exchanges(&after), &Budget::unlimited())
     }
 
     #[test]

@@ -4,13 +4,15 @@ use heapless::Vec;
 use shakmaty::{Chess, Move};
 
 use super::{
+    analysis::POSITIONS,
     check::{self, Drop},
     double_check,
     glance::Glance,
     terms::{TERM_COUNT, TERMS},
 };
 use crate::{
-    exchange::exchanges,
+    budget::Budget,
+    exchange::exchanges_within,
     moves::MAX_LEGAL,
     net::infer::{EXPONENT_FRACTION, POWER_FRACTION, exp2_negative},
     numeric,
@@ -132,13 +134,15 @@ pub fn standings(
 /// What the worst forcing reply to `mv`, a legal move of `position`, costs.
 pub fn drop_of(position: &Chess, mv: Move) -> Drop {
     let after = after(position, mv);
-    check::drop(&after, -exchanges(&after))
+    let budget = Budget::new(POSITIONS);
+    check::drop(&after, -exchanges_within(&after, &budget), &budget)
 }
 
 /// The same at a second look, our answers being checked in their turn.
 pub fn drop_twice_of(position: &Chess, mv: Move) -> Drop {
     let after = after(position, mv);
-    double_check::drop(&after, -exchanges(&after))
+    let budget = Budget::new(POSITIONS);
+    double_check::drop(&after, -exchanges_within(&after, &budget), &budget)
 }
 
 /// Scan points are kept in 16 bits: a board keeps those of every move.

@@ -7,7 +7,8 @@ use super::{
     choice::order,
 };
 use crate::{
-    exchange::{PAWN, balance, exchanges},
+    budget::Budget,
+    exchange::{PAWN, balance, exchanges_within},
     insertion, position,
     scene::Scene,
 };
@@ -30,17 +31,21 @@ pub fn check_leaders<T, K: Ord>(
 
 /// The worst of the opponent's forcing replies in `after`, as [`check::drop`] has it, but what an
 /// answer keeps is less by what the worst forcing reply to it costs.
-pub fn drop(after: &Chess, kept: i32) -> Drop {
+///
+/// Where the budget ends, what was found before stands.
+pub fn drop(after: &Chess, kept: i32, budget: &Budget) -> Drop {
     let mut worst = Drop::default();
     let mut from = 0;
     // The list is made again each time: it must not stay on the stack meanwhile.
     while worst.points < MAX_DROP
-        && let Some((place, reply)) = next_forcing(after, from)
+        && let Some((place, reply)) = next_forcing(after, from, budget)
     {
         from = place + 1;
         let next = position::after(after, reply);
-        let answers = Answers::new(&next, reply.to());
-        if let Some((value, then)) = answers.value_below(kept - worst.points, kept - MAX_DROP) {
+        let answers = Answers::new(&next, reply.to(), budget);
+        let value = answers.value_below(kept - worst.points, kept - MAX_DROP);
+        // What a search in part says of a reply may be wrong.
+        if let Some((value, then)) = value.filter(|_| budget.left() > 0) {
             worst = Drop { points: kept - value, reply: Some(reply), then };
         }
     }
@@ -49,12 +54,16 @@ pub fn drop(after: &Chess, kept: i32) -> Drop {
 
 /// The next forcing reply, from a place in the order of moves on, with its place.
 #[inline(never)] // the list of moves must not stay on the caller's stack
-fn next_forcing(after: &Chess, from: usize) -> Option<(usize, Move)> {
+fn next_forcing(after: &Chess, from: usize, budget: &Budget) -> Option<(usize, Move)> {
+    if !budget.allows() {
+        return None;
+    }
     let scene = Scene::new(after);
     let mut replies = after.legal_moves();
+    budget.take(replies.len() as u32);
     insertion::sort_by_key(&mut replies, |&mv| order(mv));
     let rest = replies.iter().copied().enumerate().skip(from);
-    rest.into_iter().find(|&(_, mv)| is_forcing(mv, &scene.after(mv)))
+    rest.into_iter().find(|&(_, mv)| is_forcing(mv, &scene.after(mv), budget))
 }
 
 /// Our answers to a reply.
@@ -65,11 +74,12 @@ struct Answers<'a> {
     even: i32,
     /// Where the reply arrived.
     to: Square,
+    budget: &'a Budget,
 }
 
 impl<'a> Answers<'a> {
-    fn new(position: &'a Chess, to: Square) -> Answers<'a> {
-        Answers { position, scene: Scene::new(position), even: balance(position), to }
+    fn new(position: &'a Chess, to: Square, budget: &'a Budget) -> Answers<'a> {
+        Answers { position, scene: Scene::new(position), even: balance(position), to, budget }
     }
 
     /// The best balance that an answer keeps, if it is less than `bound`, at least `floor`; with
@@ -81,7 +91,7 @@ impl<'a> Answers<'a> {
         }
         let mut from = 0;
         while let Some((place, mv)) = self.next_that_keeps(bound, from) {
-            if withstands(&self.after(mv), bound) {
+            if withstands(&self.after(mv), bound, self.budget) {
                 return None;
             }
             from = place + 1;
@@ -95,8 +105,8 @@ impl<'a> Answers<'a> {
         let (mut best, mut then, mut from) = (floor - PAWN, None, 0);
         while let Some((place, mv)) = self.next_that_keeps(best + PAWN, from) {
             let after = self.after(mv);
-            let kept = -exchanges(&after);
-            let drop = check::drop(&after, kept);
+            let kept = -exchanges_within(&after, self.budget);
+            let drop = check::drop(&after, kept, self.budget);
             let value = (kept - drop.points).max(floor);
             if value > best {
                 best = value;
@@ -115,10 +125,15 @@ impl<'a> Answers<'a> {
     /// To take the piece that has moved is the likeliest and comes first.
     #[inline(never)]
     fn next_that_keeps(&self, points: i32, from: usize) -> Option<(usize, Move)> {
+        if !self.budget.allows() {
+            return None;
+        }
         let mut answers = self.position.legal_moves();
+        self.budget.take(answers.len() as u32);
         insertion::sort_by_key(&mut answers, |&mv| (mv.to() != self.to, order(mv)));
         let rest = answers.iter().copied().enumerate().skip(from);
-        rest.into_iter().find(|&(_, mv)| keeps(&self.scene.after(mv), self.even, mv, points))
+        let keeps = |mv| keeps(&self.scene.after(mv), self.even, mv, points, self.budget);
+        rest.into_iter().find(|&(_, mv)| keeps(mv))
     }
 }
 
@@ -129,9 +144,10 @@ fn no_moves(position: &Chess) -> bool {
 
 /// Whether no forcing reply in `after` leaves us less than `bound`.
 #[inline(never)]
-fn withstands(after: &Chess, bound: i32) -> bool {
-    let mut check = Check::new(after, bound - PAWN);
-    !after.legal_moves().iter().any(|&reply| check.value_below(reply, bound).is_some())
+fn withstands(after: &Chess, bound: i32, budget: &Budget) -> bool {
+    let mut check = Check::new(after, bound - PAWN, budget);
+    budget.allows()
+        && !after.legal_moves().iter().any(|&reply| check.value_below(reply, bound).is_some())
 }
 
 #[cfg(test)]
@@ -142,8 +158,9 @@ mod tests {
     fn drops_of(fen: &str, uci: &str) -> (Drop, Drop) {
         let (position, mv) = parse_move(fen, uci);
         let after = position::after(&position, mv);
-        let kept = -exchanges(&after);
-        (check::drop(&after, kept), drop(&after, kept))
+        let budget = Budget::unlimited();
+        let kept = -exchanges_within(&after, &budget);
+        (check::drop(&after, kept, &budget), drop(&after, kept, &budget))
     }
 
     #[test]

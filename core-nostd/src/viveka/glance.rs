@@ -4,13 +4,16 @@ use core::cell::OnceCell;
 use shakmaty::{Chess, Color, Move, Position, Role, Square, uci::UciMove};
 
 use super::{
+    analysis::POSITIONS,
+    explain::EXPLAINED,
     facts::{FULL_PHASE, Facts, phase},
     last_change::LastChange,
     positional::Survey,
 };
 use crate::{
-    exchange::{PAWN, balance, exchanges, gains, immediate_gain},
-    exchange_line::settle,
+    budget::Budget,
+    exchange::{NODES, PAWN, balance, exchanges_within, gains, immediate_gain},
+    exchange_line::settle_within,
     moves::destination,
     position::after,
     scene::Scene,
@@ -51,6 +54,8 @@ pub struct Before<'a> {
     last_change: OnceCell<LastChange>,
     reach: OnceCell<i32>,
     survey: OnceCell<Survey>,
+    /// For the exchanges of the position itself.
+    budget: Budget,
 }
 
 impl<'a> Before<'a> {
@@ -65,7 +70,13 @@ impl<'a> Before<'a> {
             last_change: OnceCell::new(),
             reach: OnceCell::new(),
             survey: OnceCell::new(),
+            budget: Budget::new(NODES),
         }
+    }
+
+    /// Whether its exchanges were looked at in part only.
+    pub(super) fn fell_short(&self) -> bool {
+        self.budget.fell_short()
     }
 
     /// What the opponent's last move changed; worked out when first asked for.
@@ -80,7 +91,7 @@ impl<'a> Before<'a> {
     /// The balance that the mover reaches by exchanges at once, in points; worked out when first
     /// asked for.
     pub fn reach(&self) -> i32 {
-        *self.reach.get_or_init(|| exchanges(self.position))
+        *self.reach.get_or_init(|| exchanges_within(self.position, &self.budget))
     }
 
     /// What the positional features read of the position; worked out when first asked for.
@@ -139,11 +150,24 @@ pub struct Glance<'a> {
     replies: OnceCell<Replies>,
     safe_replies: OnceCell<SafeReplies>,
     settled: OnceCell<Survey>,
+    /// Positions that may be looked at for all that is worked out.
+    pub(super) budget: Budget,
 }
 
 impl<'a> Glance<'a> {
     /// Examines `mv`, a legal move of the position before.
     pub fn new(before: &'a Before<'a>, mv: Move) -> Glance<'a> {
+        Glance::within(before, mv, Budget::new(POSITIONS))
+    }
+
+    /// [`Glance::new`] for the sentences of [`explain`](super::explain()), which work out anew what
+    /// they name, looking at fewer positions.
+    pub fn to_explain(before: &'a Before<'a>, mv: Move) -> Glance<'a> {
+        Glance::within(before, mv, Budget::new(EXPLAINED))
+    }
+
+    /// [`Glance::new`] with a budget for all that is worked out.
+    pub(super) fn within(before: &'a Before<'a>, mv: Move, budget: Budget) -> Glance<'a> {
         let after = after(before.position, mv);
         Glance {
             before,
@@ -158,17 +182,20 @@ impl<'a> Glance<'a> {
             safe_replies: OnceCell::new(),
             settled: OnceCell::new(),
             after,
+            budget,
         }
     }
 
     /// The full exchange outcome of the move, in points; worked out when first asked for.
     pub fn x_q(&self) -> i32 {
-        *self.x_q.get_or_init(|| -exchanges(&self.after) - self.before.balance)
+        *self.x_q.get_or_init(|| -exchanges_within(&self.after, &self.budget) - self.before.balance)
     }
 
     /// Whether we would give mate if the opponent passed; worked out when first asked for.
     pub fn mate_threat(&self) -> bool {
-        *self.mate_threat.get_or_init(|| pass(&self.after).is_some_and(|passed| has_mate(&passed)))
+        *self
+            .mate_threat
+            .get_or_init(|| pass(&self.after).is_some_and(|passed| has_mate(&passed, &self.budget)))
     }
 
     /// What the positional features read after the move and the exchanges that follow; worked out
@@ -176,23 +203,25 @@ impl<'a> Glance<'a> {
     pub fn settled(&self) -> &Survey {
         self.settled.get_or_init(|| {
             let value = -(self.before.balance + self.x_q());
-            Survey::of(&settle(&self.after, value), self.before.us())
+            Survey::of(&settle_within(&self.after, value, &self.budget), self.before.us())
         })
     }
 
     /// The opponent's replies, counted when first asked for.
     pub fn replies(&self) -> &Replies {
-        self.replies.get_or_init(|| replies(&self.after))
+        self.replies.get_or_init(|| replies(&self.after, &self.budget))
     }
 
     /// The opponent's safe replies, counted when first asked for: twenty times as dear.
     pub fn safe_replies(&self) -> &SafeReplies {
-        self.safe_replies.get_or_init(|| safe_replies(&self.after))
+        self.safe_replies.get_or_init(|| safe_replies(&self.after, &self.budget))
     }
 
     /// Whether the opponent has a legal reply.
     pub fn has_reply(&self) -> bool {
-        self.replies.get().map_or_else(|| has_move(&self.after), |replies| replies.legal > 0)
+        self.replies
+            .get()
+            .map_or_else(|| has_move(&self.after, &self.budget), |replies| replies.legal > 0)
     }
 
     /// Whether the moved piece could simply be taken where it landed.
@@ -218,40 +247,50 @@ pub fn pass(position: &Chess) -> Option<Chess> {
 
 /// Whether the side to move can give mate at once.
 #[inline(never)] // the list of moves must not stay on the caller's stack
-pub fn has_mate(position: &Chess) -> bool {
+pub(super) fn has_mate(position: &Chess, budget: &Budget) -> bool {
+    if !budget.allows() {
+        return false;
+    }
     let scene = Scene::new(position);
-    position.legal_moves().iter().any(|&mv| scene.after(mv).is_check() && mates(position, mv))
+    let moves = position.legal_moves();
+    budget.take(moves.len() as u32);
+    moves.iter().any(|&mv| scene.after(mv).is_check() && mates(position, mv, budget))
 }
 
 /// Whether `mv`, a check, is mate.
-fn mates(position: &Chess, mv: Move) -> bool {
-    !has_move(&after(position, mv))
+fn mates(position: &Chess, mv: Move, budget: &Budget) -> bool {
+    !has_move(&after(position, mv), budget)
 }
 
 /// Whether the side to move has a legal move.
 #[inline(never)] // the list of moves must not stay on the caller's stack
-pub fn has_move(position: &Chess) -> bool {
-    !position.legal_moves().is_empty()
+pub(super) fn has_move(position: &Chess, budget: &Budget) -> bool {
+    let moves = position.legal_moves().len();
+    budget.take(1 + moves as u32);
+    moves > 0
 }
 
 /// Counts the replies of the side to move.
 #[inline(never)] // the list of moves must not stay on the caller's stack
-fn replies(after: &Chess) -> Replies {
+fn replies(after: &Chess, budget: &Budget) -> Replies {
     let scene = Scene::new(after);
     let moves = after.legal_moves();
-    let mate = |&&mv: &&Move| scene.after(mv).is_check() && mates(after, mv);
+    let mate = |&&mv: &&Move| scene.after(mv).is_check() && mates(after, mv, budget);
+    budget.take(moves.len() as u32);
     Replies { legal: moves.len() as i32, mates: moves.iter().filter(mate).count() as i32 }
 }
 
 /// Counts the replies after which the other side cannot push the mover's balance below what it is
 /// now.
 #[inline(never)] // the list of moves must not stay on the caller's stack
-fn safe_replies(after: &Chess) -> SafeReplies {
+fn safe_replies(after: &Chess, budget: &Budget) -> SafeReplies {
     let scene = Scene::new(after);
     let mut count = SafeReplies::default();
-    for &mv in &after.legal_moves() {
+    let moves = after.legal_moves();
+    budget.take(moves.len() as u32);
+    for &mv in &moves {
         let next = scene.after(mv);
-        if !gains(&next, PAWN + immediate_gain(mv)) {
+        if !gains(&next, PAWN + immediate_gain(mv), budget) {
             count.all += 1;
             count.checks += i32::from(next.is_check());
         }

@@ -20,7 +20,7 @@ mod table;
 mod terms;
 mod weights;
 
-pub use analysis::{Analysis, Candidate, Stage, analyse, analyse_into};
+pub use analysis::{Analysis, Candidate, POSITIONS, Stage, analyse, analyse_into};
 pub use check::{Drop, MAX_DROP};
 pub use choice::{
     CANDIDATES, MAX_WEIGHT, Values, Weights, drop_of, drop_twice_of, entropy, scan_order,

@@ -21,6 +21,9 @@ use super::{
 pub use notation::notation;
 pub use warning::Warning;
 
+/// Positions that the sentences about one move look at, at most; as many again the warning.
+pub const EXPLAINED: u32 = 20_000;
+
 /// One term's part of a score; its text is a sentence such as "develops the knight".
 #[derive(Debug, Clone, Copy)]
 pub struct Part<'a> {

@@ -10,8 +10,8 @@ use super::{
     notation::{notation, write_line},
 };
 use crate::{
-    exchange::{balance, exchanges},
-    exchange_line::play_out,
+    exchange::{balance, exchanges_within},
+    exchange_line::play_out_within,
     position::after,
     viveka::{
         choice::order,
@@ -75,7 +75,7 @@ fn write_exchanges(f: &mut fmt::Formatter<'_>, glance: &Glance, ours: bool) -> f
     let mut line = Line::new();
     let _ = line.push(glance.mv);
     let value = -(glance.before.balance + glance.x_q());
-    play_out(&mut glance.after.clone(), value, |mv| {
+    play_out_within(&mut glance.after.clone(), value, &glance.budget, |mv| {
         let _ = line.push(mv);
     });
     let ledger = Ledger::new(&line, 1);
@@ -93,8 +93,8 @@ fn write_exchanges(f: &mut fmt::Formatter<'_>, glance: &Glance, ours: bool) -> f
 /// the move has already taken it, how much.
 fn write_threat(f: &mut fmt::Formatter<'_>, glance: &Glance, pawns: u32) -> fmt::Result {
     let Some(passed) = pass(&glance.after) else { return Ok(()) };
-    let (mut line, value) = (Line::new(), exchanges(&passed));
-    play_out(&mut passed.clone(), value, |mv| {
+    let (mut line, value) = (Line::new(), exchanges_within(&passed, &glance.budget));
+    play_out_within(&mut passed.clone(), value, &glance.budget, |mv| {
         let _ = line.push(mv);
     });
     let ledger = Ledger::new(&line, 0);

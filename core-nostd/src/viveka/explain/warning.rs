@@ -4,13 +4,15 @@ use core::fmt;
 use shakmaty::{Bitboard, Chess, Move, Position as _, Role};
 
 use super::{
+    EXPLAINED,
     ledger::{Entry, Ledger, Line, write_entries},
     names::write_pieces,
     notation::{notation, write_line},
 };
 use crate::{
-    exchange::{PAWN, balance, exchanges, piece_points, reaches},
-    exchange_line::play_out,
+    budget::Budget,
+    exchange::{PAWN, balance, exchanges_within, piece_points, reaches_within},
+    exchange_line::play_out_within,
     moves::destination,
     position,
     viveka::{check::Drop, choice::order, facts::Facts},
@@ -44,6 +46,7 @@ impl Warning {
     /// found nothing.
     pub fn new(position: &Chess, mv: Move, drop: Drop) -> Option<Warning> {
         let reply = drop.reply?;
+        let budget = Budget::new(EXPLAINED);
         let after = position::after(position, mv);
         let mut end = position::after(&after, reply);
         let mut line = Line::new();
@@ -52,18 +55,23 @@ impl Warning {
             end.play_unchecked(mv);
             let _ = line.push(mv);
         }
-        let cost = match best_answer(&end) {
+        let cost = match best_answer(&end, &budget) {
             None if end.is_check() => Cost::Mate,
             None => Cost::Stalemate,
             Some((answer, value)) => {
                 end.play_unchecked(answer);
                 let _ = line.push(answer);
-                play_out(&mut end, -value, |mv| {
+                play_out_within(&mut end, -value, &budget, |mv| {
                     let _ = line.push(mv);
                 });
                 let ledger = Ledger::new(&line, 0);
                 let told = ledger.gain() == -value - balance(&after) && falls(&ledger).count() > 0;
-                if told { Cost::Material } else { Cost::Points(drop.points) }
+                // A search in part may have missed the best answer.
+                if told && !budget.fell_short() {
+                    Cost::Material
+                } else {
+                    Cost::Points(drop.points)
+                }
             }
         };
         Some(Warning { after, line, cost })
@@ -159,15 +167,15 @@ impl fmt::Display for Warning {
 /// The answer that keeps the best balance once the exchanges are played out, and that balance;
 /// of equal ones the first by its squares. `None` without a legal move.
 #[inline(never)] // the list of moves must not stay on the caller's stack
-fn best_answer(position: &Chess) -> Option<(Move, i32)> {
+fn best_answer(position: &Chess, budget: &Budget) -> Option<(Move, i32)> {
     let mut best: Option<(Move, i32)> = None;
     for mv in position.legal_moves() {
         let next = position::after(position, mv);
         // The opponent can push us below what another answer keeps.
-        if best.is_some_and(|(_, value)| reaches(&next, 1 - value)) {
+        if best.is_some_and(|(_, value)| reaches_within(&next, 1 - value, budget)) {
             continue;
         }
-        let value = -exchanges(&next);
+        let value = -exchanges_within(&next, budget);
         let comes_first = |other| order(mv) < order(other);
         if best.is_none_or(|(other, most)| value > most || value == most && comes_first(other)) {
             best = Some((mv, value));

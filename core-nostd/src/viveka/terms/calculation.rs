@@ -3,6 +3,7 @@ use shakmaty::{Chess, Move, Position as _};
 
 use super::Term;
 use crate::{
+    budget::Budget,
     exchange::{PAWN, gain, gains, immediate_gain},
     position::after,
     scene::Scene,
@@ -51,7 +52,7 @@ fn threatens(g: &Glance) -> i32 {
     if g.gives_check() {
         return 0;
     }
-    let reached = even(g) + gain(&Scene::new(&g.after).passed());
+    let reached = even(g) + gain(&Scene::new(&g.after).passed(), &g.budget);
     pawns((reached - g.before.reach()).clamp(-MOST, MOST))
 }
 
@@ -59,26 +60,35 @@ fn wins_by_force(g: &Glance) -> i32 {
     let scene = Scene::new(&g.after);
     let kept = g.before.balance + g.x_q();
     let mut least = MOST;
-    for &reply in &g.after.legal_moves() {
-        if g.gives_check() && has_mate(&after(&g.after, reply)) {
+    let replies = g.after.legal_moves();
+    g.budget.take(replies.len() as u32);
+    for &reply in &replies {
+        if g.gives_check() && has_mate(&after(&g.after, reply), &g.budget) {
             continue;
         }
         let next = scene.after(reply);
         let even = even(g) - immediate_gain(reply);
-        if !gains(&next, kept + PAWN - even) || after(&g.after, reply).is_game_over() {
+        if !gains(&next, kept + PAWN - even, &g.budget) || ends(&g.after, reply, &g.budget) {
             return 0;
         }
-        least = least.min(even + gain(&next) - kept);
+        least = least.min(even + gain(&next, &g.budget) - kept);
     }
     // Without a reply the game is over: other terms speak of that.
     if g.has_reply() { pawns(least) } else { 0 }
 }
 
+/// Whether the game is over after `reply`.
+#[inline(never)] // the list of moves must not stay on the caller's stack
+fn ends(position: &Chess, reply: Move, budget: &Budget) -> bool {
+    let next = after(position, reply);
+    next.is_insufficient_material() || !has_move(&next, budget)
+}
+
 fn allows_mating_check(g: &Glance) -> i32 {
     let mut from = 0;
-    while let Some((place, check)) = next_check(&g.after, from) {
+    while let Some((place, check)) = next_check(&g.after, from, &g.budget) {
         let next = after(&g.after, check);
-        if has_move(&next) && every_answer_allows_mate(&next) {
+        if has_move(&next, &g.budget) && every_answer_allows_mate(&next, &g.budget) {
             return 1;
         }
         from = place + 1;
@@ -88,14 +98,20 @@ fn allows_mating_check(g: &Glance) -> i32 {
 
 /// The next check, from a place in the list of moves on, with its place.
 #[inline(never)] // the list must not stay on the stack while the answers are looked at
-fn next_check(position: &Chess, from: usize) -> Option<(usize, Move)> {
+fn next_check(position: &Chess, from: usize, budget: &Budget) -> Option<(usize, Move)> {
+    if !budget.allows() {
+        return None;
+    }
     let scene = Scene::new(position);
     let moves = position.legal_moves();
+    budget.take(moves.len() as u32);
     let mut rest = moves.iter().copied().enumerate().skip(from);
     rest.find(|&(_, mv)| scene.after(mv).is_check())
 }
 
 #[inline(never)] // nor the list of answers
-fn every_answer_allows_mate(position: &Chess) -> bool {
-    position.legal_moves().iter().all(|&answer| has_mate(&after(position, answer)))
+fn every_answer_allows_mate(position: &Chess, budget: &Budget) -> bool {
+    let answers = position.legal_moves();
+    budget.take(answers.len() as u32);
+    answers.iter().all(|&answer| has_mate(&after(position, answer), budget))
 }

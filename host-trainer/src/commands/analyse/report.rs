@@ -22,6 +22,10 @@ pub struct Report {
     pub entropy: f64,
     /// Whether one move stands out.
     pub critical: bool,
+    /// Positions that the analysis looked at.
+    pub searched: u32,
+    /// Whether the analysis reached its limit of positions and looked at part of them only.
+    pub partial: bool,
     /// What the network says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub net: Option<Answer>,
@@ -61,7 +65,7 @@ pub struct Row {
 impl Row {
     fn new(candidate: &Candidate, before: &Before, weights: &Weights) -> Row {
         let Candidate { mv, drop, .. } = *candidate;
-        let glance = Glance::new(before, mv);
+        let glance = Glance::to_explain(before, mv);
         let parts: Vec<viveka::Part> =
             viveka::explain(&glance, &candidate.values, weights).collect();
         let warning = viveka::Warning::new(before.position, mv, drop);
@@ -106,13 +110,16 @@ impl Report {
         weights: &Weights,
         net: Option<Answer>,
     ) -> Report {
-        let Analysis { candidates, entropy, critical } = viveka::analyse(position, last, weights);
+        let analysis = viveka::analyse(position, last, weights);
+        let Analysis { candidates, entropy, critical, searched, partial } = analysis;
         let before = Before::new(position, last);
         Report {
             choice: candidates.first().map(|c| uci(c.mv)),
             candidates: candidates.iter().map(|c| Row::new(c, &before, weights)).collect(),
             entropy: f64::from(entropy) / 1000.0,
             critical,
+            searched,
+            partial,
             net,
         }
     }

@@ -28,6 +28,14 @@ pub fn print(report: &Report, position: &Chess, out: &mut impl Write) -> io::Res
         [choice, others @ ..] => {
             writeln!(out, "choice    {} ({})", choice.san, choice.mv)?;
             writeln!(out, "critical  {}", critical(report))?;
+            if report.partial {
+                writeln!(
+                    out,
+                    "partial   {} positions looked at, more left out: exchanges and replies may \
+                     hold more",
+                    report.searched
+                )?;
+            }
             writeln!(out, "{}", table(&report.candidates))?;
             why(choice, out)?;
             if let Some(runner_up) = others.first() {
