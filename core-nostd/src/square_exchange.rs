@@ -4,13 +4,17 @@
 //! either side may stop. Pins are not looked at, and a pawn that takes on the last rank stays a
 //! pawn: it is the count a player makes at a glance, where [`exchange`](crate::exchange) plays
 //! the captures out.
-use shakmaty::{Bitboard, Board, Chess, Color, Move, Position as _, Role, Square, attacks};
+use heapless::Vec;
+use shakmaty::{Bitboard, Board, Chess, Move, Piece, Position as _, Role, Square, attacks};
 
 use crate::{
     exchange::{immediate_gain, piece_points},
     moves::destination,
     position::after,
 };
+
+/// Each capture takes one of thirty-one men that may stand there before the last.
+const MAX_CAPTURES: usize = 31;
 
 /// What the exchange on the square where `mv` lands is worth to the mover, in points: what it
 /// takes, less what the opponent wins by retaking there. `mv` is a legal move of `position`.
@@ -22,25 +26,27 @@ pub fn exchange_one(position: &Chess, mv: Move) -> i32 {
 /// as it pays; 0 where there is no piece, or a king.
 pub fn hangs(board: &Board, square: Square) -> i32 {
     match board.piece_at(square) {
-        Some(piece) if piece.role != Role::King => {
-            take(board, square, board.occupied(), piece.role, !piece.color)
-        }
+        Some(piece) if piece.role != Role::King => take(board, square, piece),
         _ => 0,
     }
 }
 
-/// What `side` wins by taking a piece of the role `standing` on `square`, when the pieces in
-/// `occupied` are left.
-fn take(board: &Board, square: Square, occupied: Bitboard, standing: Role, side: Color) -> i32 {
+/// What the enemies of `piece` win by taking it on `square`. In a loop, not by calling itself: the
+/// depth of a chessboard's stack must not depend on the position.
+fn take(board: &Board, square: Square, piece: Piece) -> i32 {
+    let mut victims: Vec<i32, MAX_CAPTURES> = Vec::new();
+    let (mut occupied, mut standing, mut side) = (board.occupied(), piece.role, !piece.color);
     let attackers = |side, left| board.attacks_to(square, side, left) & left;
-    let Some((from, role)) = cheapest(board, square, occupied, attackers(side, occupied)) else {
-        return 0;
-    };
-    let left = occupied.without(from);
-    if role == Role::King && attackers(!side, left).any() {
-        return 0;
+    while let Some((from, role)) = cheapest(board, square, occupied, attackers(side, occupied)) {
+        let left = occupied.without(from);
+        let into_check = role == Role::King && attackers(!side, left).any();
+        if into_check || victims.push(piece_points(standing)).is_err() {
+            break;
+        }
+        (occupied, standing, side) = (left, role, !side);
     }
-    (piece_points(standing) - take(board, square, left, role, !side)).max(0)
+    // From the last capture back: each is made if it wins more than it lets the other side win.
+    victims.into_iter().rev().fold(0, |lost, victim| (victim - lost).max(0))
 }
 
 /// The cheapest piece among `attackers` of `square`, the king last. Of equal pieces the one goes
