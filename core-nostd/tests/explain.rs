@@ -6,7 +6,7 @@ use kibitzer_core::{
     shakmaty::{Board, Chess, Color, Move, Position as _, Role, Square, uci::UciMove},
     viveka::{
         Before, FITTED, Glance, LastMove, TERM_COUNT, TERMS, Warning, Weights, analyse, drop_of,
-        explain, points, values,
+        drop_twice_of, explain, points, values,
     },
 };
 use positions::positions;
@@ -119,6 +119,22 @@ fn the_check_says_what_was_worked_out_by_hand() {
         assert_eq!(warning(fen, uci).as_deref(), Some(text), "{uci} in {fen}");
     }
     assert_eq!(warning("3r2k1/8/8/8/8/8/5PPP/6K1 w - - 0 1", "g2g3"), None);
+}
+
+/// At a second look: mate is told where no answer escapes it. In the other position the queen can
+/// step between at d1, and is lost instead.
+#[test]
+fn mate_is_told_where_it_is_forced() {
+    let warning = |fen: &str, uci: &str| {
+        let position = parse_fen(fen).unwrap();
+        let mv = legal(&position, uci);
+        Warning::new(&position, mv, drop_twice_of(&position, mv)).map(|w| w.to_string())
+    };
+    let forced = warning("4k3/8/8/8/1r6/r7/P7/7K w - - 0 1", "h1h2").unwrap();
+    assert_eq!(forced, "after …Rg4 there is mate (Kh1 Rh3#)");
+    let open = warning("1r3r2/R5pk/2p4p/3pp3/Q7/8/5qPP/5RK1 w - - 0 33", "f1f2");
+    let told = "after …Rb1+ there is mate or 10.0 pawns are lost (Rf1 Rbxf1#)";
+    assert_eq!(open.as_deref(), Some(told));
 }
 
 /// Every "the PIECE on SQUARE" of a sentence, as a square and a role.

@@ -257,6 +257,14 @@ pub(super) fn has_mate(position: &Chess, budget: &Budget) -> bool {
     moves.iter().any(|&mv| scene.after(mv).is_check() && mates(position, mv, budget))
 }
 
+/// Whether each answer of the side to move lets the other give mate at once.
+#[inline(never)] // the list of answers must not stay on the caller's stack
+pub(super) fn every_answer_allows_mate(position: &Chess, budget: &Budget) -> bool {
+    let answers = position.legal_moves();
+    budget.take(answers.len() as u32);
+    answers.iter().all(|&answer| has_mate(&after(position, answer), budget))
+}
+
 /// Whether `mv`, a check, is mate.
 fn mates(position: &Chess, mv: Move, budget: &Budget) -> bool {
     !has_move(&after(position, mv), budget)

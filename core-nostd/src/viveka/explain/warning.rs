@@ -15,7 +15,7 @@ use crate::{
     exchange_line::play_out_within,
     moves::destination,
     position,
-    viveka::{check::Drop, choice::order, facts::Facts},
+    viveka::{check::Drop, choice::order, facts::Facts, glance::every_answer_allows_mate},
 };
 
 /// What the worst forcing reply to a candidate does.
@@ -34,6 +34,8 @@ pub struct Warning {
 #[derive(Debug)]
 enum Cost {
     Mate,
+    /// Mate along the line told; other answers may lose as much in material, in points.
+    MateOrPoints(i32),
     Stalemate,
     /// What the line of captures shows.
     Material,
@@ -56,7 +58,11 @@ impl Warning {
             let _ = line.push(mv);
         }
         let cost = match best_answer(&end, &budget) {
-            None if end.is_check() => Cost::Mate,
+            None if end.is_check() => {
+                let next = position::after(&after, reply);
+                let forced = line.len() == 1 || every_answer_allows_mate(&next, &budget);
+                if forced { Cost::Mate } else { Cost::MateOrPoints(drop.points) }
+            }
             None => Cost::Stalemate,
             Some((answer, value)) => {
                 end.play_unchecked(answer);
@@ -155,13 +161,22 @@ impl fmt::Display for Warning {
             Cost::Mate => write!(f, "{reply} is mate"),
             Cost::Stalemate => write!(f, "{reply} is stalemate"),
             Cost::Material => self.write_material(f, &Ledger::new(&self.line, 0)),
+            Cost::MateOrPoints(points) => {
+                write!(f, "after {reply} there is mate or {} are lost", pawns(*points))?;
+                self.write_rest(f)
+            }
             Cost::Points(points) => {
-                let (whole, tenths) = (points / PAWN, points % PAWN / (PAWN / 10));
-                write!(f, "after {reply} {whole}.{tenths} pawns are lost")?;
+                write!(f, "after {reply} {} are lost", pawns(*points))?;
                 self.write_rest(f)
             }
         }
     }
+}
+
+/// A number of points as pawns: "2.5 pawns".
+fn pawns(points: i32) -> impl fmt::Display {
+    let (whole, tenths) = (points / PAWN, points % PAWN / (PAWN / 10));
+    fmt::from_fn(move |f| write!(f, "{whole}.{tenths} pawns"))
 }
 
 /// The answer that keeps the best balance once the exchanges are played out, and that balance;

@@ -7,7 +7,7 @@ use crate::{
     exchange::{PAWN, gain, gains, immediate_gain},
     position::after,
     scene::Scene,
-    viveka::glance::{Glance, has_mate, has_move, pawns},
+    viveka::glance::{Glance, every_answer_allows_mate, has_mate, has_move, pawns},
 };
 
 /// The most that counts, in points: a mate.
@@ -107,11 +107,4 @@ fn next_check(position: &Chess, from: usize, budget: &Budget) -> Option<(usize, 
     budget.take(moves.len() as u32);
     let mut rest = moves.iter().copied().enumerate().skip(from);
     rest.find(|&(_, mv)| scene.after(mv).is_check())
-}
-
-#[inline(never)] // nor the list of answers
-fn every_answer_allows_mate(position: &Chess, budget: &Budget) -> bool {
-    let answers = position.legal_moves();
-    budget.take(answers.len() as u32);
-    answers.iter().all(|&answer| has_mate(&after(position, answer), budget))
 }
