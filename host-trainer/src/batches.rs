@@ -1,6 +1,8 @@
 //! Positions to batches: tokens, legal moves and targets as the network's backends take them.
+use std::ops::Range;
+
 use kibitzer_core::{
-    inputs::{AUX_DENOMINATOR, Frame, Inputs, Perspective},
+    inputs::{AUX, AUX_DENOMINATOR, Frame, Inputs, Perspective, SQUARES},
     moves::MoveIndex,
     shakmaty::{Chess, Position as _},
 };
@@ -84,6 +86,25 @@ pub fn of_records(
     records.chunks(size).map(batch).collect()
 }
 
+/// Some sequences of a valid batch, with their targets if it has any.
+pub fn part(batch: &Batch, sequences: Range<usize>) -> Batch {
+    let positions = sequences.start * batch.length..sequences.end * batch.length;
+    let offsets = &batch.legal_offsets[positions.start..=positions.end];
+    let (first, last) = (offsets[0], offsets[positions.len()]);
+    let entries = first as usize..last as usize;
+    let rows = |width: usize| positions.start * width..positions.end * width;
+    Batch {
+        sequences: sequences.len(),
+        length: batch.length,
+        tokens: batch.tokens[rows(SQUARES)].to_vec(),
+        aux: batch.aux[rows(AUX)].to_vec(),
+        legal_offsets: offsets.iter().map(|offset| offset - first).collect(),
+        legal: batch.legal[entries.clone()].to_vec(),
+        target_policy: batch.target_policy.get(entries).unwrap_or_default().to_vec(),
+        target_value: batch.target_value.get(positions).unwrap_or_default().to_vec(),
+    }
+}
+
 fn push_inputs(batch: &mut Batch, position: &Chess, perspective: Perspective) {
     let inputs = Inputs::new(position, perspective);
     batch.tokens.extend_from_slice(&inputs.tokens);
@@ -118,6 +139,18 @@ mod tests {
             assert_eq!(index.decode(&position, frame), Some(mv));
             assert_eq!(batch.target_policy[5], 1.0);
         }
+    }
+
+    #[test]
+    fn a_part_is_the_batch_of_its_positions() {
+        let position = parse_fen(FEN).unwrap();
+        let records: Vec<Record> =
+            position.legal_moves().iter().map(|&mv| Record::new(&position, mv, 14)).collect();
+        let of = |records: &[Record]| {
+            let records: Vec<&Record> = records.iter().collect();
+            of_records(&records, Perspective::Mover, records.len()).unwrap().remove(0)
+        };
+        assert_eq!(part(&of(&records), 2..5), of(&records[2..5]));
     }
 
     #[test]

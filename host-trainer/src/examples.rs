@@ -46,12 +46,15 @@ pub struct ExamplesName {
     pub fingerprint: String,
     /// Number of positions.
     pub positions: u32,
+    /// What the targets are, in words.
+    pub targets: String,
 }
 
 impl ExamplesName {
     /// A name from a digest.
-    pub fn new(fingerprint: u64, positions: u32) -> ExamplesName {
-        ExamplesName { fingerprint: format!("{fingerprint:016x}"), positions }
+    pub fn new(fingerprint: u64, positions: u32, targets: impl Into<String>) -> ExamplesName {
+        let fingerprint = format!("{fingerprint:016x}");
+        ExamplesName { fingerprint, positions, targets: targets.into() }
     }
 }
 

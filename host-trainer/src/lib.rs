@@ -7,7 +7,8 @@
 //!   these and other sources of training data have in common.
 //! - [`model`], [`checkpoint`], [`network`], [`device`]: a network in its files and at work.
 //! - [`library`], [`fit`], [`judge`], [`engine`]: labelled positions, Viveka's weights fitted to them, and
-//!   how well choices do on them; [`report`] writes all of it up.
+//!   how well choices do on them; [`report`] writes all of it up. [`labels`] are the same
+//!   positions as targets for the network.
 //! - [`train`], [`evaluation`]: learning, and measuring what was learned.
 //! - [`quantize`]: a network as a model file of integers.
 //! - [`error`], [`files`], [`progress`]: one line for every mistake of the user, outputs that
@@ -24,6 +25,7 @@ pub mod examples;
 pub mod files;
 pub mod fit;
 pub mod judge;
+pub mod labels;
 pub mod library;
 pub mod model;
 pub mod network;

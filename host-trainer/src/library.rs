@@ -164,10 +164,7 @@ pub fn read(path: &Path) -> Result<Vec<LabelledPosition>> {
         if line.trim().is_empty() {
             continue;
         }
-        let position = parse_line(&line).map_err(|fault| {
-            let place = format!("{} line {number}", path.display());
-            UserError::new(fault.what, place, fault.mend)
-        })?;
+        let position = parse(&line, path, number)?;
         let epd = Epd::from_position(&position.position, EnPassantMode::Legal);
         if seen.insert(epd.to_string()) {
             positions.push(position);
@@ -179,10 +176,26 @@ pub fn read(path: &Path) -> Result<Vec<LabelledPosition>> {
         tracing::warn!("{}: {again} positions come again; each counts once", path.display());
     }
     if positions.is_empty() {
-        let mend = "give a file with one labelled position a line";
-        return Err(UserError::new("the library is empty", path.display(), mend).into());
+        return Err(empty(path).into());
     }
     Ok(positions)
+}
+
+/// The position that line `number` of the library at `path` holds.
+///
+/// # Errors
+/// [`UserError`] naming the file, the line and the mend, as [`read`].
+pub fn parse(line: &str, path: &Path, number: usize) -> Result<LabelledPosition, UserError> {
+    parse_line(line).map_err(|fault| {
+        let place = format!("{} line {number}", path.display());
+        UserError::new(fault.what, place, fault.mend)
+    })
+}
+
+/// The refusal of a library without positions.
+pub fn empty(path: &Path) -> UserError {
+    let mend = "give a file with one labelled position a line";
+    UserError::new("the library is empty", path.display(), mend)
 }
 
 /// What is wrong with a line, and the mend.

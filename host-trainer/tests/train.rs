@@ -39,6 +39,9 @@ fn metrics(run: &Path) -> Vec<Value> {
         for clock in ["positions_per_second", "waiting"] {
             line.as_object_mut().unwrap().remove(clock);
         }
+        if let Some(diagnosis) = line.get_mut("diagnosis") {
+            diagnosis.as_object_mut().unwrap().remove("seconds");
+        }
     }
     lines
 }

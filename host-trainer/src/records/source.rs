@@ -100,7 +100,7 @@ impl Examples for Records {
             Source::Mapped(file) => file.fingerprint(),
             Source::Read(records) => digest(0, records),
         };
-        ExamplesName::new(fingerprint, self.count())
+        ExamplesName::new(fingerprint, self.count(), "moves played and results")
     }
 
     fn place(&self) -> String {

@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use crate::{error::UserError, files::atomic_write};
 
-const NAME: &str = "metrics.jsonl";
+/// The file of a run's metrics, in its folder.
+pub const METRICS: &str = "metrics.jsonl";
 
 /// Sums over the steps since the last line; part of the checkpoint, so that a resumed run writes
 /// the same lines.
@@ -75,7 +76,7 @@ impl Metrics {
     /// # Errors
     /// [`UserError`] if it cannot be read or written.
     pub fn open(folder: &Path, step: u64) -> Result<Metrics> {
-        let path = folder.join(NAME);
+        let path = folder.join(METRICS);
         let old = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -117,7 +118,7 @@ mod tests {
     #[test]
     fn lines_after_the_checkpoint_are_dropped() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(NAME);
+        let path = folder.path().join(METRICS);
         let mut metrics = Metrics::open(folder.path(), 0).unwrap();
         for step in 1..=4 {
             metrics.write(&json!({"step": step})).unwrap();

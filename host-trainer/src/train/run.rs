@@ -10,10 +10,11 @@ use std::{
 
 use anyhow::Result;
 use indicatif::HumanDuration;
-use kibitzer_gpu::{Backend, Error as BackendError, Losses};
+use kibitzer_gpu::{Backend, Batch, Error as BackendError, Losses};
 use serde_json::json;
 
 use super::{
+    diagnostics::{Before, Diagnosis, Diagnostics},
     loader::{Loader, Plan},
     metrics::{Means, Metrics},
 };
@@ -31,14 +32,14 @@ use crate::{
 const LINES: u64 = 1000;
 /// A checkpoint is at most so old.
 const OLDEST: Duration = Duration::from_secs(300);
-/// Held-out positions and material pairs of a validation during the run.
+/// Held-out positions of a validation during the run, and those of them whose material changes.
 const VALIDATION: (usize, usize) = (2048, 256);
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// All steps are done; the last validation, if any game was held out.
-    Finished(Option<Report>),
+    Finished(Option<Box<Report>>),
     /// Stopped before the end; the checkpoint is saved.
     Stopped,
 }
@@ -55,6 +56,8 @@ pub struct Run {
     pub state: State,
     /// Steps between validations, each with a checkpoint.
     pub save_every: u64,
+    /// Steps between diagnoses; 0 for none.
+    pub diagnose_every: u64,
     /// Threads that prepare batches.
     pub loaders: usize,
     /// Set from outside to stop after the current step.
@@ -76,13 +79,21 @@ impl Run {
         let mut loader = Loader::start(&self.examples, &plan, &steps, self.loaders)?;
         let mut metrics = Metrics::open(&self.folder, self.state.step)?;
         let mut pace = Pace::start(&self.state);
+        let diagnostics = Diagnostics::new(&self.state.config);
+        let mut diagnosis = None;
         let mut report = None;
         let line_every = settings.steps.div_ceil(LINES);
         while let Some(batch) = loader.next_batch()? {
             let hyper = settings.optimizer(self.state.step);
+            let before = self.before_step(&diagnostics, &batch)?;
             let losses = self.backend.step(&batch, &hyper, settings.value_weight);
             let losses = losses.map_err(|error| self.diverged(error))?;
             self.advance(&losses);
+            if let Some(before) = before {
+                let found = diagnostics.after(self.backend.as_mut(), before)?;
+                metrics.write(&json!({"step": self.state.step, "diagnosis": &found}))?;
+                diagnosis = Some(found);
+            }
             let last = self.state.step == settings.steps;
             if self.state.step.is_multiple_of(line_every) || last {
                 let means = self.state.window.take();
@@ -93,6 +104,7 @@ impl Run {
             let stopping = self.stop.load(Ordering::Relaxed) && !last;
             if self.state.step.is_multiple_of(self.save_every) || last {
                 report = self.validate(&validation, &mut metrics)?;
+                self.show(diagnosis.take());
                 self.save(&mut pace)?;
             } else if stopping || pace.saved.elapsed() > OLDEST {
                 self.save(&mut pace)?;
@@ -104,7 +116,7 @@ impl Run {
         if self.state.step < settings.steps {
             anyhow::bail!("the loader stopped at step {}", self.state.step);
         }
-        Ok(Outcome::Finished(report))
+        Ok(Outcome::Finished(report.map(Box::new)))
     }
 
     fn plan(&self, training: Vec<u32>) -> Result<Plan> {
@@ -117,6 +129,22 @@ impl Run {
         let order = Order::new(training, settings.seed);
         let perspective = self.state.config.perspective;
         Ok(Plan { batch: settings.batch, order, perspective })
+    }
+
+    /// What has to be measured before the next step, if it is one of those diagnosed.
+    fn before_step(&mut self, diagnostics: &Diagnostics, batch: &Batch) -> Result<Option<Before>> {
+        let next = self.state.step + 1;
+        if self.diagnose_every == 0 || !next.is_multiple_of(self.diagnose_every) {
+            return Ok(None);
+        }
+        let weight = self.state.settings.value_weight;
+        Ok(Some(diagnostics.before(self.backend.as_mut(), batch, weight)?))
+    }
+
+    fn show(&self, diagnosis: Option<Diagnosis>) {
+        if let Some(diagnosis) = diagnosis {
+            tracing::info!("step {}: training {diagnosis}", self.state.step);
+        }
     }
 
     fn advance(&mut self, losses: &Losses) {
@@ -160,14 +188,16 @@ impl Run {
             |_| {},
         )?;
         metrics.write(&json!({"step": self.state.step, "validation": &report}))?;
+        let answers = &report.answers;
         tracing::info!(
             "step {}: held-out cross-entropy {:.4}, top-1 {:.1} %, top-5 {:.1} %, \
-             value correlation {:.3}",
+             value correlation {:.3}, material order {:.1} %",
             self.state.step,
-            report.cross_entropy,
-            100.0 * report.top1,
-            100.0 * report.top5,
-            report.value.correlation,
+            answers.cross_entropy,
+            100.0 * answers.top1,
+            100.0 * answers.top5,
+            answers.value.correlation,
+            100.0 * report.material.pass_rate,
         );
         Ok(Some(report))
     }

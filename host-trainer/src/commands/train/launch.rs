@@ -53,6 +53,10 @@ pub struct Launch {
     /// Steps between validations, each with a checkpoint [default: a twentieth of the run, at least 100].
     #[arg(long, value_name = "STEPS")]
     save_every: Option<u64>,
+    /// Steps between diagnoses of a step (gradient noise, update ratios, calibration), 0 for
+    /// none; they change no result [default: a two-hundredth of the run, at least 50].
+    #[arg(long, value_name = "STEPS")]
+    diagnose_every: Option<u64>,
     #[command(flatten)]
     wanted: Wanted,
 }
@@ -113,6 +117,7 @@ impl Launch {
         let run = Run {
             backend: self.device.resume(&start.model, &start.optimizer, positions)?,
             save_every: self.save_every.unwrap_or((settings.steps / 20).max(100)).max(1),
+            diagnose_every: self.diagnose_every.unwrap_or((settings.steps / 200).max(50)),
             state: start.state,
             folder: self.output,
             examples,
@@ -128,18 +133,32 @@ impl Launch {
         }
     }
 
+    /// Finds out what can be found out before the examples are read.
+    ///
+    /// # Errors
+    /// [`UserError`] for a wrong flag, architecture or folder.
+    pub fn check(&self) -> Result<()> {
+        self.wanted.over(&self.architecture()?.1).validate()?;
+        if self.resume { Ok(()) } else { self.check_folder() }
+    }
+
+    /// Makes the folder of a new run; it must hold none yet.
+    fn check_folder(&self) -> Result<()> {
+        files::require_folder(&self.output)?;
+        if checkpoint::newest(&self.output)?.is_none() {
+            return Ok(());
+        }
+        let mend = "go on with --resume or choose another folder";
+        Err(UserError::new("there is a run already", self.output.display(), mend).into())
+    }
+
     /// A new run in a folder that holds none yet.
     fn fresh(&self, examples: &dyn Examples) -> Result<Checkpoint> {
         let (config, base) = self.architecture()?;
         let given = self.from.as_deref().map(Model::load).transpose()?;
         let settings = self.wanted.over(&base);
         settings.validate()?;
-        files::require_folder(&self.output)?;
-        if checkpoint::newest(&self.output)?.is_some() {
-            let mend = "go on with --resume or choose another folder";
-            let place = self.output.display();
-            return Err(UserError::new("there is a run already", place, mend).into());
-        }
+        self.check_folder()?;
         let model = match given {
             Some(model) => model,
             None => initial(config.map_or_else(|| preset(DEFAULT_PRESET), Ok)?, settings.seed),

@@ -1,5 +1,6 @@
 //! `kibitzer train`: one subcommand a way of learning.
 mod bc;
+mod distill;
 mod launch;
 
 use anyhow::Result;
@@ -15,6 +16,7 @@ pub struct Train {
 #[derive(Debug, Subcommand)]
 enum Phase {
     Bc(bc::Bc),
+    Distill(distill::Distill),
 }
 
 impl Train {
@@ -25,6 +27,7 @@ impl Train {
     pub fn run(self) -> Result<()> {
         match self.phase {
             Phase::Bc(bc) => bc.run(),
+            Phase::Distill(distill) => distill.run(),
         }
     }
 }

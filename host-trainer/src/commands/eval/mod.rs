@@ -1,4 +1,6 @@
-//! `kibitzer eval`: how well a network predicts games.
+//! `kibitzer eval`: how well a network predicts games, or an engine's values.
+mod text;
+
 use std::{
     io::{self, Write as _},
     path::{Path, PathBuf},
@@ -13,31 +15,42 @@ use crate::{
     batches,
     device::Device,
     error::UserError,
-    evaluation::{self, CHUNK, Report},
-    examples::Examples,
+    evaluation::{self, Baselines, CHUNK, Fitted, Report, baselines},
+    examples::{Examples, Held},
+    labels::{self, Choice, Distillation, TEMPERATURE, Target},
     model::hash_text,
     network::Network,
     progress,
     quantize::{Parity, parity},
-    records::{DEFAULT_SHARE, Records},
+    records::{DEFAULT_SHARE, RecordFile, Records},
 };
 
-/// Material pairs tried.
-const PAIRS: usize = 1000;
+/// Positions whose material is changed, up to five ways each.
+const MATERIAL: usize = 3000;
 
-/// Measure a network on games: move prediction, value, material order.
+/// Measure a network: move prediction, value and its calibration, material order.
+///
+/// On games, the targets are the moves played and the results; on a labelled library, those of
+/// train distill. The baselines are equal probabilities, and how often each move is played: in
+/// the games or openings that --held-out leaves for training, or else in the other half.
 #[derive(Debug, clap::Args)]
 pub struct Eval {
     /// A .kbz, a model.safetensors, a checkpoint or a run's folder.
     model: PathBuf,
-    /// Records made by kibitzer pack, or games in PGN.
-    games: PathBuf,
-    /// Only the games that training holds out (of all: this share).
+    /// Records made by kibitzer pack, games in PGN, or a labelled library.
+    positions: PathBuf,
+    /// Only the games or openings that training holds out (of all: this share).
     #[arg(long, value_name = "SHARE", num_args = 0..=1, require_equals = true)]
     held_out: Option<Option<f64>>,
     /// At most so many positions, evenly spaced.
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
+    /// Of a labelled library: temperature of the targets, in winning chances.
+    #[arg(long, default_value_t = TEMPERATURE)]
+    temperature: f64,
+    /// Of a labelled library: the moves that share the probability, all or so many of the best.
+    #[arg(long, value_name = "all|8", default_value_t)]
+    moves: Choice,
     /// Also compare the answers with those of this .kbz (parity).
     #[arg(long, value_name = "KBZ")]
     against: Option<PathBuf>,
@@ -54,6 +67,9 @@ pub struct Eval {
 struct Output {
     #[serde(flatten)]
     report: Report,
+    /// What the targets are.
+    targets: String,
+    baseline: Baselines,
     #[serde(skip_serializing_if = "Option::is_none")]
     parity: Option<Parity>,
 }
@@ -64,18 +80,41 @@ impl Eval {
     /// # Errors
     /// [`UserError`] for a wrong file or an empty selection.
     pub fn run(self) -> Result<()> {
-        let records = Records::open(&self.games)?;
-        let chosen = self.choose(&records)?;
+        let target = Target::new(self.temperature, self.moves)?;
+        let share = self.share()?;
+        let examples = open(&self.positions, target)?;
+        let chosen = self.choose(&*examples, share)?;
         let mut network = Network::open(&self.model, self.device, CHUNK)?;
         let bar = progress::bar(chosen.len() as u64, "positions");
         let perspective = network.config.perspective;
         let evaluator = network.evaluator.as_mut();
-        let report = evaluation::evaluate(evaluator, perspective, &records, &chosen, PAIRS, |n| {
-            bar.inc(n as u64);
-        })?;
+        let report =
+            evaluation::evaluate(evaluator, perspective, &*examples, &chosen, MATERIAL, |n| {
+                bar.inc(n as u64);
+            })?;
         bar.finish_and_clear();
-        let parity = self.parity(&mut network, &records, &chosen).transpose()?;
-        self.print(&Output { report, parity })
+        let training = share.map(|share| Held::new(&*examples, share).training);
+        let fitted = training.as_deref().map_or(Fitted::ByHalves, Fitted::On);
+        let baseline = baselines(perspective, &*examples, &chosen, fitted)?;
+        let parity = self.parity(&mut network, &*examples, &chosen).transpose()?;
+        let targets = examples.name().targets;
+        let output = Output { report, targets, baseline, parity };
+        let mut out = io::stdout().lock();
+        if self.json {
+            serde_json::to_writer(&mut out, &output).map_err(io::Error::from)?;
+            return Ok(writeln!(out)?);
+        }
+        Ok(write!(out, "{output}")?)
+    }
+
+    /// The share that is held out, if only that is wanted.
+    fn share(&self) -> Result<Option<f64>> {
+        let share = self.held_out.map(|share| share.unwrap_or(DEFAULT_SHARE));
+        if share.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
+            let what = "the share is not between 0 and 1";
+            return Err(UserError::new(what, "--held-out", "give a share as in 0.05").into());
+        }
+        Ok(share)
     }
 
     /// The comparison with the other network, if one is named.
@@ -99,45 +138,28 @@ impl Eval {
         }))
     }
 
-    fn choose(&self, examples: &dyn Examples) -> Result<Vec<u32>> {
-        let share = self.held_out.map(|share| share.unwrap_or(DEFAULT_SHARE));
-        if share.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
-            let what = "the share is not between 0 and 1";
-            return Err(UserError::new(what, "--held-out", "give a share as in 0.05").into());
-        }
+    fn choose(&self, examples: &dyn Examples, share: Option<f64>) -> Result<Vec<u32>> {
         let wanted = |&number: &u32| share.is_none_or(|share| examples.is_held_out(number, share));
         let all: Vec<u32> = (0..examples.count()).filter(wanted).collect();
         let limit = self.limit.unwrap_or(all.len());
         let chosen: Vec<u32> = evaluation::evenly(&all, limit).collect();
         if chosen.is_empty() {
-            let mend = "give more games, a larger share or a larger limit";
-            let place = self.games.display();
+            let mend = "give more games or openings, a larger share or a larger limit";
+            let place = self.positions.display();
             return Err(UserError::new("no position to evaluate", place, mend).into());
         }
         Ok(chosen)
     }
+}
 
-    fn print(&self, output: &Output) -> Result<()> {
-        let mut out = io::stdout().lock();
-        if self.json {
-            serde_json::to_writer(&mut out, output).map_err(io::Error::from)?;
-            return Ok(writeln!(out)?);
-        }
-        let Report { positions, top1, top5, cross_entropy, value, material } = &output.report;
-        writeln!(out, "positions            {positions}")?;
-        writeln!(out, "top-1                {:.2} %", 100.0 * top1)?;
-        writeln!(out, "top-5                {:.2} %", 100.0 * top5)?;
-        writeln!(out, "cross-entropy        {cross_entropy:.4} nats")?;
-        writeln!(out, "value correlation    {:.3}", value.correlation)?;
-        writeln!(out, "value calibration    {:.3} (expected error)", value.ece)?;
-        writeln!(out, "value squared error  {:.3}", value.mse)?;
-        let rate = 100.0 * material.pass_rate;
-        writeln!(out, "material order       {rate:.1} % of {} pairs", material.pairs)?;
-        if let Some(parity) = &output.parity {
-            write!(out, "{parity}")?;
-        }
-        Ok(())
+/// Opens a labelled library, or records or games.
+fn open(path: &Path, target: Target) -> Result<Box<dyn Examples>> {
+    if !RecordFile::recognises(path) && labels::recognises(path)? {
+        let read = labels::read(&[path.to_owned()])?;
+        let paths = vec![path.to_owned()];
+        return Ok(Box::new(Distillation::new(read.labels, target, paths)));
     }
+    Ok(Box::new(Records::open(path)?))
 }
 
 fn foreign(found: &Config, path: &Path, wanted: &Config) -> UserError {

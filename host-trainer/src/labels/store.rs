@@ -1,0 +1,136 @@
+//! Labelled positions, compact in memory.
+use kibitzer_core::shakmaty::{Chess, Position as _};
+
+use crate::{
+    library::LabelledPosition,
+    records::{Record, RecordError},
+};
+
+/// Bytes of a position besides the two of each score: the packed position, and where its scores
+/// end. With 33 legal moves, a middlegame's average, a position takes 122.
+pub const BYTES_BESIDE_SCORES: usize = size_of::<Record>() + size_of::<u64>();
+
+/// Positions with the score of every legal move.
+#[derive(Debug, Default)]
+pub struct Labels {
+    /// The positions; the played move is a best one, the game's hash that of the opening.
+    records: Vec<Record>,
+    /// Where each position's scores end.
+    ends: Vec<u64>,
+    /// Scores in centipawns from the mover's side, in the order of the legal moves.
+    scores: Vec<i16>,
+}
+
+/// A position and its scores, ready to be stored.
+#[derive(Debug)]
+pub(super) struct Packed {
+    record: Record,
+    scores: Vec<i16>,
+}
+
+impl Packed {
+    pub(super) fn new(labelled: &LabelledPosition) -> Packed {
+        let position = &labelled.position;
+        let score_of = |mv| labelled.moves.iter().find(|m| m.mv == mv).map(|m| m.score);
+        let scores = position.legal_moves().into_iter().map(|mv| {
+            let score = score_of(mv).expect("the library has a label for every legal move");
+            // Mates are the extremes, one below them for what is worse: far within the range.
+            i16::try_from(score).expect("labels are clamped to mates")
+        });
+        let scores = scores.collect();
+        let best = labelled.moves.iter().max_by_key(|m| m.score).expect("a legal move").mv;
+        let mut record = Record::new(position, best, 0);
+        record.game_hash = hash(&labelled.opening);
+        Packed { record, scores }
+    }
+}
+
+impl Labels {
+    pub(super) fn push(&mut self, packed: &Packed) {
+        self.records.push(packed.record);
+        self.scores.extend_from_slice(&packed.scores);
+        self.ends.push(self.scores.len() as u64);
+    }
+
+    /// Number of positions.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// Bytes that positions and scores take.
+    pub fn bytes(&self) -> usize {
+        self.len() * BYTES_BESIDE_SCORES + size_of_val(&self.scores[..])
+    }
+
+    /// The position of number `i`.
+    ///
+    /// # Errors
+    /// If it was not packed by this program, which is a defect.
+    pub fn position(&self, i: usize) -> Result<Chess, RecordError> {
+        self.records[i].position()
+    }
+
+    /// The scores of number `i` in centipawns, in the order of its legal moves; at least one.
+    pub fn scores(&self, i: usize) -> &[i16] {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        &self.scores[start as usize..self.ends[i] as usize]
+    }
+
+    /// Hash of the opening of number `i`.
+    pub fn opening_hash(&self, i: usize) -> u64 {
+        self.records[i].game_hash
+    }
+
+    /// A digest of the positions with their openings and scores, in order.
+    pub fn digest(&self) -> u64 {
+        let scores = self.scores.iter().fold(FNV_START, |hash, score| step(hash, *score as u64));
+        bytemuck::cast_slice(&self.records)
+            .iter()
+            .fold(scores, |hash, &word: &u64| step(hash, word))
+    }
+}
+
+/// The start of FNV-1a over 64 bits.
+const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
+
+fn step(hash: u64, word: u64) -> u64 {
+    (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3)
+}
+
+/// The hash by which an opening is held out or not: that of its name.
+fn hash(opening: &str) -> u64 {
+    opening.bytes().fold(FNV_START, |hash, byte| step(hash, byte.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::library;
+
+    #[test]
+    fn positions_and_scores_come_back_in_the_order_of_the_legal_moves() {
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/library.jsonl.zst");
+        let library = library::read(&fixture).unwrap();
+        let mut labels = Labels::default();
+        library.iter().take(300).for_each(|labelled| labels.push(&Packed::new(labelled)));
+        for (i, labelled) in library.iter().take(300).enumerate() {
+            let position = labels.position(i).unwrap();
+            assert_eq!(position, labelled.position);
+            let legal = position.legal_moves();
+            assert_eq!(legal.len(), labels.scores(i).len());
+            for (mv, &score) in legal.into_iter().zip(labels.scores(i)) {
+                let label = labelled.moves.iter().find(|m| m.mv == mv).unwrap();
+                assert_eq!(i32::from(score), label.score);
+            }
+        }
+        assert_eq!(labels.bytes(), 300 * 56 + 2 * labels.scores.len());
+        assert_ne!(labels.digest(), Labels::default().digest());
+    }
+}
