@@ -5,6 +5,7 @@ pub mod experiment;
 pub mod fit;
 pub mod judge;
 pub mod pack;
+pub mod plot;
 pub mod quantize;
 pub mod report;
 pub mod train;
