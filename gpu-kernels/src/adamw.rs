@@ -74,6 +74,22 @@ impl AdamW {
     }
 }
 
+/// By what the loss is multiplied where gradients are stored in 16 bits, so that small ones do
+/// not vanish. It is halved when a gradient overflows, and doubled after many steps without.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LossScale {
+    /// The factor, a power of two.
+    pub scale: f32,
+    /// Steps taken since it was changed.
+    pub good_steps: u32,
+}
+
+impl Default for LossScale {
+    fn default() -> LossScale {
+        LossScale { scale: 65_536.0, good_steps: 0 }
+    }
+}
+
 /// What the optimizer remembers between steps.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OptimizerState {
@@ -83,12 +99,15 @@ pub struct OptimizerState {
     pub m: Vec<f32>,
     /// Running mean of its square.
     pub v: Vec<f32>,
+    /// The loss scale, where gradients are stored in 16 bits.
+    pub loss_scale: Option<LossScale>,
 }
 
 impl OptimizerState {
     /// The state before the first step.
     pub fn new(parameters: usize) -> OptimizerState {
-        OptimizerState { step: 0, m: vec![0.0; parameters], v: vec![0.0; parameters] }
+        let zeros = vec![0.0; parameters];
+        OptimizerState { step: 0, m: zeros.clone(), v: zeros, loss_scale: None }
     }
 
     /// Checks that the state belongs to a network of so many parameters.

@@ -20,6 +20,10 @@ pub struct Losses {
     pub total: f32,
     /// Euclidean norm of the whole gradient, before clipping.
     pub gradient_norm: f32,
+    /// Whether the gradient overflowed 16-bit floats, so that the step was skipped; the norm is
+    /// then infinite or not a number, and perhaps the losses too. It happens now and then while
+    /// the loss scale is found.
+    pub skipped: bool,
 }
 
 /// A network with its optimizer on some device.
@@ -38,12 +42,36 @@ pub trait Backend {
     /// If the batch is malformed, lacks targets, or the device fails.
     fn gradient(&mut self, batch: &Batch, value_weight: f32) -> Result<(Losses, Vec<f32>), Error>;
 
-    /// One step of the optimizer on one batch. The losses are those before the step.
+    /// Starts a step of the optimizer on one batch; [`Backend::losses`] tells what it came to. A
+    /// device may still be at work on it, and on a few steps before it, when this returns.
     ///
     /// # Errors
-    /// If the batch is malformed or lacks targets, a hyperparameter is out of range, the loss is
-    /// not finite, or the device fails. The parameters are then those from before the step.
-    fn step(&mut self, batch: &Batch, hyper: &AdamW, value_weight: f32) -> Result<Losses, Error>;
+    /// If the batch is malformed or lacks targets, a hyperparameter is out of range, or the
+    /// device fails; [`Error::Diverged`] as for [`Backend::losses`].
+    fn submit(&mut self, batch: &Batch, hyper: &AdamW, value_weight: f32) -> Result<(), Error>;
+
+    /// The losses of the oldest step that has not been told yet, once more than `under_way` are
+    /// in that state; waits for it. Losses are those before the step.
+    ///
+    /// # Errors
+    /// [`Error::Diverged`] if the step's loss or gradient is not finite. Parameters and
+    /// optimizer are then those from before it: steps submitted later were not taken, and are
+    /// forgotten. If the device fails.
+    fn losses(&mut self, under_way: usize) -> Result<Option<Losses>, Error>;
+
+    /// One step of the optimizer on one batch, waited for; the losses of steps before it that
+    /// have not been told are lost. The losses are those before the step.
+    ///
+    /// # Errors
+    /// As [`Backend::submit`] and [`Backend::losses`].
+    fn step(&mut self, batch: &Batch, hyper: &AdamW, value_weight: f32) -> Result<Losses, Error> {
+        self.submit(batch, hyper, value_weight)?;
+        let mut last = Losses::default();
+        while let Some(losses) = self.losses(0)? {
+            last = losses;
+        }
+        Ok(last)
+    }
 
     /// All parameters.
     ///
@@ -57,7 +85,7 @@ pub trait Backend {
     /// If the device fails.
     fn optimizer_state(&mut self) -> Result<OptimizerState, Error>;
 
-    /// Replaces the parameters and the optimizer's memory.
+    /// Replaces the parameters and the optimizer's memory; losses not yet told are lost.
     ///
     /// # Errors
     /// If a vector's length is not the number of parameters, or the device fails.

@@ -17,7 +17,7 @@ mod init;
 mod probe;
 pub mod program;
 
-pub use adamw::{AdamW, OptimizerState};
+pub use adamw::{AdamW, LossScale, OptimizerState};
 pub use backend::{Backend, Losses, Outputs};
 pub use batch::{Batch, Pair, pairs};
 pub use error::Error;

@@ -2,7 +2,7 @@
 use std::collections::BTreeSet;
 
 use kibitzer_core::net::{Config, PolicyHead};
-use kibitzer_gpu::gpu::{Shader, shaders};
+use kibitzer_gpu::gpu::{Precision, Shader, shaders};
 use naga::{
     AddressSpace, Module, ShaderStage, StorageAccess,
     back::{hlsl, msl, spv},
@@ -39,8 +39,9 @@ fn configurations() -> Vec<Config> {
 
 fn all() -> Vec<Shader> {
     let of = |config: &Config| {
-        let small = shaders(config, 3).unwrap();
-        small.into_iter().chain(shaders(config, 256).unwrap())
+        let some = [(3, Precision::F32), (256, Precision::F32), (3, Precision::F16)];
+        let of = |(positions, precision)| shaders(config, positions, precision).unwrap();
+        some.into_iter().flat_map(of).collect::<Vec<_>>()
     };
     configurations().iter().flat_map(of).collect()
 }
@@ -48,7 +49,7 @@ fn all() -> Vec<Shader> {
 fn validated(shader: &Shader) -> (Module, ModuleInfo) {
     let module = naga::front::wgsl::parse_str(&shader.text)
         .unwrap_or_else(|e| panic!("{}: {}", shader.name, e.emit_to_string(&shader.text)));
-    let info = Validator::new(ValidationFlags::all(), Capabilities::empty())
+    let info = Validator::new(ValidationFlags::all(), Capabilities::SHADER_FLOAT16)
         .validate(&module)
         .unwrap_or_else(|e| panic!("{}: {}", shader.name, e.emit_to_string(&shader.text)));
     (module, info)

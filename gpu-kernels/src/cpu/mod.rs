@@ -12,6 +12,8 @@ mod matrix;
 mod ops;
 mod vector;
 
+use std::collections::VecDeque;
+
 use kibitzer_core::net::{Config, Layer, Role};
 
 use self::{
@@ -37,6 +39,8 @@ pub struct Cpu {
     gradient: Vec<f32>,
     squares: Vec<f64>,
     state: OptimizerState,
+    /// Losses of steps that have not been asked for.
+    untold: VecDeque<Losses>,
     /// Positions that the buffers hold, if they hold the whole of the last batch.
     last: Option<usize>,
 }
@@ -92,6 +96,7 @@ impl Cpu {
             gradient: vec![0.0; parameters.len()],
             squares: vec![],
             state: OptimizerState::new(parameters.len()),
+            untold: VecDeque::new(),
             parameters,
             last: None,
         })
@@ -143,6 +148,7 @@ impl Cpu {
             value: value as f32,
             total: (policy + f64::from(value_weight) * value) as f32,
             gradient_norm: adamw::norm(&self.gradient, &mut self.squares),
+            skipped: false,
         })
     }
 
@@ -192,9 +198,9 @@ impl Backend for Cpu {
         Ok((losses, self.gradient.clone()))
     }
 
-    fn step(&mut self, batch: &Batch, hyper: &AdamW, value_weight: f32) -> Result<Losses, Error> {
+    fn submit(&mut self, batch: &Batch, hyper: &AdamW, value_weight: f32) -> Result<(), Error> {
         hyper.validate()?;
-        pooled(|| {
+        let losses = pooled(|| {
             let losses = self.losses_and_gradient(batch, value_weight)?;
             let (loss, gradient_norm) = (losses.total, losses.gradient_norm);
             if !loss.is_finite() || !gradient_norm.is_finite() {
@@ -203,7 +209,14 @@ impl Backend for Cpu {
             let factor = hyper.clip_factor(gradient_norm);
             adamw::step(&mut self.parameters, &self.gradient, &mut self.state, hyper, factor);
             Ok(losses)
-        })
+        })?;
+        self.untold.push_back(losses);
+        Ok(())
+    }
+
+    fn losses(&mut self, under_way: usize) -> Result<Option<Losses>, Error> {
+        let told = self.untold.len() > under_way;
+        Ok(if told { self.untold.pop_front() } else { None })
     }
 
     fn parameters(&mut self) -> Result<Vec<f32>, Error> {
@@ -222,6 +235,8 @@ impl Backend for Cpu {
         state.validate(expected)?;
         self.parameters.copy_from_slice(parameters);
         self.state.clone_from(state);
+        self.state.loss_scale = None;
+        self.untold.clear();
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Adapters, and the choice among them.
 use std::sync::{Arc, Mutex};
 
-use wgpu::{Adapter, DeviceType, Limits};
+use wgpu::{Adapter, DeviceType, Features, Limits, SubmissionIndex};
 
 use crate::Error;
 
@@ -27,6 +27,18 @@ pub enum MemoryLimits {
     Default,
     /// The defaults, but no more than so many bytes a binding.
     AtMost(u64),
+}
+
+/// How activations and their gradients are stored; everything is computed in 32 bits, and
+/// parameters, their gradients and the optimizer's moments are stored so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Precision {
+    /// In 32 bits.
+    #[default]
+    F32,
+    /// In 16 bits, in half the memory. The loss is scaled so that gradients neither vanish nor
+    /// overflow; a step whose gradients overflow is skipped, and the next one scaled down.
+    F16,
 }
 
 /// What an adapter is and how much it holds.
@@ -110,6 +122,7 @@ pub struct Device {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     description: AdapterDescription,
+    precision: Precision,
     fault: Arc<Mutex<Option<String>>>,
 }
 
@@ -148,6 +161,7 @@ impl Device {
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("kibitzer"),
             required_limits: limits,
+            required_features: adapter.features() & Features::SHADER_F16,
             ..Default::default()
         };
         let description = AdapterDescription::new(adapter);
@@ -160,7 +174,26 @@ impl Device {
                 slot.get_or_insert_with(|| error.to_string().replace('\n', " "));
             }
         }));
-        Ok(Device { device, queue, description, fault })
+        Ok(Device { device, queue, description, precision: Precision::F32, fault })
+    }
+
+    /// The same device with this precision.
+    ///
+    /// # Errors
+    /// If its adapter has no 16-bit floats.
+    pub fn with_precision(self, precision: Precision) -> Result<Device, Error> {
+        if precision == Precision::F16 && !self.description.f16 {
+            let name = self.description.name;
+            return Err(Error::Device(format!(
+                "{name} has no 16-bit floats in shaders; use --precision f32"
+            )));
+        }
+        Ok(Device { precision, ..self })
+    }
+
+    /// The precision of activations and their gradients.
+    pub const fn precision(&self) -> Precision {
+        self.precision
     }
 
     /// What the device is.
@@ -181,7 +214,13 @@ impl Device {
 
     /// Waits until everything submitted is done.
     pub(super) fn wait(&self) -> Result<(), Error> {
-        let polled = self.device.poll(wgpu::PollType::wait_indefinitely());
+        self.wait_for(None)
+    }
+
+    /// Waits until a submission is done, or all of them.
+    pub(super) fn wait_for(&self, submission: Option<SubmissionIndex>) -> Result<(), Error> {
+        let wait = wgpu::PollType::Wait { submission_index: submission, timeout: None };
+        let polled = self.device.poll(wait);
         polled.map_err(|e| Error::Device(format!("{} stopped: {e}", self.description.name)))?;
         self.check()
     }

@@ -17,13 +17,14 @@ use kibitzer_core::{
 };
 
 use super::{
+    device::Precision,
     layout::Layout,
     plan::{ALIGNMENT, BufferId, Columns, Count, Dispatch, Element, Grid, Kernel, Slice},
     shader,
 };
 use crate::{
     Error,
-    program::{Buffer, Op, Program, Rows, Sizes, View},
+    program::{Buffer, BufferInfo, Op, Program, Rows, Sizes, Slot, View},
 };
 
 /// Invocations of a workgroup that works element by element.
@@ -47,8 +48,19 @@ pub(super) struct Inputs {
     pub entries: Slice,
     pub starts: Slice,
     pub by_index: Slice,
+    /// The two parts of `targets`.
     pub wanted: Slice,
     pub outcomes: Slice,
+    pub targets: Slice,
+}
+
+impl Inputs {
+    /// Bytes of all of them.
+    pub fn bytes(&self) -> u64 {
+        let Inputs { tokens, scalars, offsets, entries, starts, by_index, targets, .. } = *self;
+        let all = [tokens, scalars, offsets, entries, starts, by_index, targets];
+        all.iter().map(|slice| slice.bytes()).sum()
+    }
 }
 
 /// One buffer of each kind for every chunk of the parameters.
@@ -83,13 +95,14 @@ pub(super) struct Plan {
     pub activations: Vec<Slice>,
     pub gradients: Vec<Option<Slice>>,
     pub summary: Slice,
+    pub control: Slice,
     /// Most positions and legal entries of one run.
     pub capacity: Sizes,
     /// Everything up to the loss, the loss, and the backward pass.
     pub forward: Vec<Dispatch>,
     pub loss: Vec<Dispatch>,
     pub backward: Vec<Dispatch>,
-    /// The gradient's norm, and the optimizer's step.
+    /// The gradient's norm; the decision about the step and the optimizer.
     pub norm: Vec<Dispatch>,
     pub update: Vec<Dispatch>,
 }
@@ -97,10 +110,15 @@ pub(super) struct Plan {
 impl Plan {
     /// Plans a program for runs of up to `positions`, fewer if a binding, of at most `binding`
     /// elements, does not hold as many.
-    pub fn new(program: &Program, positions: usize, binding: usize) -> Result<Plan, Error> {
+    pub fn new(
+        program: &Program,
+        positions: usize,
+        binding: usize,
+        precision: Precision,
+    ) -> Result<Plan, Error> {
         let layout = Layout::new(program, binding)?;
         let capacity = capacity(program, positions, binding)?;
-        Lowering::new(program, layout, capacity).plan()
+        Lowering::new(program, layout, capacity, precision).plan()
     }
 }
 
@@ -140,14 +158,17 @@ struct Lowering<'a> {
     inputs: Inputs,
     losses: Slice,
     summary: Slice,
+    control: Slice,
+    precision: Precision,
     scratch: [BufferId; 3],
     dispatches: Vec<Dispatch>,
 }
 
 /// A new buffer.
 fn add(buffers: &mut Vec<u64>, element: Element, len: usize) -> Slice {
-    buffers.push(len as u64 * element.bytes());
-    Slice { buffer: BufferId(buffers.len() - 1), element, first: 0, len }
+    let slice = Slice { buffer: BufferId(buffers.len()), element, first: 0, len };
+    buffers.push(slice.bytes());
+    slice
 }
 
 /// The next place where a slice may start.
@@ -156,11 +177,18 @@ const fn align(elements: usize) -> usize {
 }
 
 impl<'a> Lowering<'a> {
-    fn new(program: &'a Program, layout: Layout, capacity: Sizes) -> Lowering<'a> {
+    fn new(
+        program: &'a Program,
+        layout: Layout,
+        capacity: Sizes,
+        precision: Precision,
+    ) -> Lowering<'a> {
         let mut all = vec![];
         let buffers = &mut all;
         let positions = capacity.positions();
+        let exact: Vec<usize> = program.ops.iter().flat_map(exact).map(Buffer::index).collect();
         let legal = capacity.legal;
+        let targets = add(buffers, Element::F32, align(legal) + positions);
         let inputs = Inputs {
             tokens: add(buffers, Element::U32, positions * SQUARES / 4),
             scalars: add(buffers, Element::F32, positions * AUX),
@@ -168,14 +196,23 @@ impl<'a> Lowering<'a> {
             entries: add(buffers, Element::Entry, legal),
             starts: add(buffers, Element::U32, MOVES + 1),
             by_index: add(buffers, Element::U32, legal),
-            wanted: add(buffers, Element::F32, legal),
-            outcomes: add(buffers, Element::F32, positions),
+            wanted: Slice { len: legal, ..targets },
+            outcomes: Slice { first: align(legal), len: positions, ..targets },
+            targets,
         };
-        let of = |buffers: &mut Vec<u64>, rows, width| {
-            add(buffers, Element::F32, capacity.rows(rows) * width)
+        let stored = |rows| match precision {
+            // What the loss is computed from is worth its few bytes.
+            Precision::F16 if rows != Rows::Legal => Element::F16,
+            _ => Element::F32,
         };
-        let activations = program.buffers.iter().map(|b| of(buffers, b.rows, b.width)).collect();
-        let slots = program.slots.iter().map(|s| of(buffers, s.rows, s.width)).collect();
+        let activation = |(i, info): (usize, &BufferInfo)| {
+            let element = if exact.contains(&i) { Element::F32 } else { stored(info.rows) };
+            add(buffers, element, capacity.rows(info.rows) * info.width)
+        };
+        let activations = program.buffers.iter().enumerate().map(activation).collect();
+        let slot =
+            |slot: &Slot| add(buffers, stored(slot.rows), capacity.rows(slot.rows) * slot.width);
+        let slots = program.slots.iter().map(slot).collect();
         let chunk = |&len| Chunk {
             parameters: add(buffers, Element::F32, len),
             gradient: add(buffers, Element::F32, len),
@@ -192,6 +229,8 @@ impl<'a> Lowering<'a> {
             inputs,
             losses: add(buffers, Element::F32, 2 * positions),
             summary: add(buffers, Element::Summary, 1),
+            control: add(buffers, Element::Control, 1),
+            precision,
             scratch: [(); 3].map(|()| add(buffers, Element::F32, 1).buffer),
             layout,
             buffers: all,
@@ -227,6 +266,7 @@ impl<'a> Lowering<'a> {
             inputs: self.inputs,
             activations: self.activations,
             summary: self.summary,
+            control: self.control,
             capacity: self.capacity,
             forward,
             loss,
@@ -319,6 +359,15 @@ impl<'a> Lowering<'a> {
         let kernel = Kernel::new(shader::REDUCE).set("LEN", y.len).set("SPLITS", splits);
         let grid = Grid::Items(Count::Fixed(y.len), ELEMENTS);
         self.push(kernel.read("x", partial).write("y", y), grid);
+    }
+}
+
+/// The buffers of an operation that are stored in 32 bits whatever the precision.
+fn exact(op: &Op) -> Vec<Buffer> {
+    match op {
+        Op::Attention { log_sum, .. } => vec![*log_sum],
+        Op::Loss { logits, values } => vec![logits.buffer, values.buffer],
+        _ => vec![],
     }
 }
 

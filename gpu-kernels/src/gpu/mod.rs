@@ -12,22 +12,26 @@ mod memory;
 mod plan;
 mod prober;
 mod record;
+mod reports;
 mod runner;
 mod shader;
 mod upload;
 
+use std::collections::VecDeque;
+
 use kibitzer_core::net::Config;
 
-pub use device::{AdapterDescription, Choice, Device, MemoryLimits, adapters};
+pub use device::{AdapterDescription, Choice, Device, MemoryLimits, Precision, adapters};
 pub use prober::Prober;
 
 use self::{
     lower::Plan,
     plan::{Dispatch, Element, SUMMARY},
-    runner::{Part, Runner, Settings},
+    reports::{Outcome, Reports, Summary},
+    runner::{Control, Part, Runner, Settings},
 };
 use crate::{
-    AdamW, Backend, Batch, Error, Losses, OptimizerState, Outputs, initialise,
+    AdamW, Backend, Batch, Error, LossScale, Losses, OptimizerState, Outputs, initialise,
     program::{Program, View},
 };
 
@@ -37,24 +41,30 @@ pub struct Gpu {
     runner: Runner,
     outputs: (View, View),
     parameters: usize,
-    steps: u64,
+    reports: Reports,
+    /// Losses that had to be read before they were asked for.
+    untold: VecDeque<Result<Losses, Error>>,
 }
 
 impl Gpu {
     /// A network on an open device, with the initial parameters of a seed and buffers for
     /// `capacity` positions at a time, or fewer if the device's bindings are too small. Batches
-    /// may be larger: they are then taken in parts, and their gradients added.
+    /// may be larger: they are then taken in parts of whole sequences, and their gradients added.
     ///
     /// # Errors
     /// If the configuration is out of range, or the device cannot hold the network.
     pub fn new(device: Device, config: &Config, seed: u64, capacity: usize) -> Result<Gpu, Error> {
         let program = Program::new(config)?;
+        let reports = Reports::new(&device);
         let runner = Runner::new(device, &program, capacity)?;
         let outputs = program.outputs().expect("a network has a loss");
         let parameters = initialise(config, seed);
         runner.write_chunks(&parameters, |chunk| chunk.parameters);
-        runner.device.wait()?;
-        Ok(Gpu { runner, outputs, parameters: parameters.len(), steps: 0 })
+        let parameters = parameters.len();
+        let gpu = Gpu { runner, outputs, parameters, reports, untold: VecDeque::new() };
+        gpu.runner.set_control(Control { steps: 0, loss_scale: gpu.scale(None) });
+        gpu.runner.device.wait()?;
+        Ok(gpu)
     }
 
     /// The device.
@@ -67,40 +77,94 @@ impl Gpu {
         self.runner.plan.capacity.positions()
     }
 
-    /// Losses and gradient of a checked batch, left on the device.
-    fn backpropagate(
+    /// The loss scale to go on with.
+    fn scale(&self, saved: Option<LossScale>) -> LossScale {
+        match self.device().precision() {
+            Precision::F32 => LossScale { scale: 1.0, good_steps: 0 },
+            Precision::F16 => saved.unwrap_or_default(),
+        }
+    }
+
+    /// Starts the forward and backward pass of a batch, and after them `finally`. The losses come
+    /// back with `reports`, if it is asked to.
+    fn start(
         &mut self,
         batch: &Batch,
         hyper: &AdamW,
         weight: f32,
-    ) -> Result<Losses, Error> {
+        finally: &[Part],
+        reported: bool,
+    ) -> Result<(), Error> {
         batch.validate()?;
         batch.validate_targets()?;
         let runner = &mut self.runner;
-        let runs = upload::runs(batch, runner.plan.capacity)?;
-        let settings = Settings::new(batch, hyper, weight, self.steps + 1);
-        runner.clear()?;
-        for run in runs {
-            let sizes = runner.load(batch, run, &settings);
-            runner.submit(&[Part::Forward, Part::Loss, Part::Backward], sizes)?;
+        let mut runs = upload::runs(batch, runner.plan.capacity)?.into_iter().peekable();
+        let settings = Settings::new(batch, hyper, weight);
+        let mut first = true;
+        while let Some(run) = runs.next() {
+            let mut encoder = runner.begin();
+            if std::mem::take(&mut first) {
+                runner.clear(&mut encoder);
+            }
+            let sizes = runner.load(&mut encoder, batch, run, &settings);
+            runner.encode(&mut encoder, &[Part::Forward, Part::Loss, Part::Backward], sizes)?;
+            let last = runs.peek().is_none();
+            if last {
+                runner.encode(&mut encoder, finally, runner.plan.capacity)?;
+                if reported {
+                    self.reports.encode(&mut encoder, &runner.memory, runner.plan.summary);
+                }
+            }
+            let submission = runner.submit(encoder)?;
+            if last && reported {
+                self.reports.submitted(submission, weight);
+            }
         }
-        runner.submit(&[Part::Norm], runner.plan.capacity)?;
-        let summary = runner.read(runner.plan.summary, SUMMARY)?;
-        let [policy, value, gradient_norm] = [summary[0], summary[1], summary[2]];
-        Ok(Losses { policy, value, total: policy + weight * value, gradient_norm })
+        Ok(())
     }
+
+    /// Waits for the oldest step under way.
+    fn read_oldest(&mut self) -> Option<Result<Losses, Error>> {
+        let (summary, weight) = match self.reports.take(&self.runner.device).transpose()? {
+            Ok(report) => report,
+            Err(error) => return Some(Err(error)),
+        };
+        let losses = losses(summary, weight);
+        if summary.outcome != Outcome::Diverged {
+            return Some(Ok(losses));
+        }
+        let Losses { total: loss, gradient_norm, .. } = losses;
+        Some(self.forget().and(Err(Error::Diverged { loss, gradient_norm })))
+    }
+
+    /// Drops what steps under way have to tell. If one diverged, those after it were not taken.
+    fn forget(&mut self) -> Result<(), Error> {
+        self.untold.clear();
+        while self.reports.take(&self.runner.device)?.is_some() {}
+        self.runner.set_control(self.runner.control()?);
+        Ok(())
+    }
+}
+
+/// A step's losses.
+fn losses(summary: Summary, weight: f32) -> Losses {
+    let Summary { policy, value, gradient_norm, outcome, .. } = summary;
+    let total = policy + weight * value;
+    Losses { policy, value, total, gradient_norm, skipped: outcome == Outcome::Skipped }
 }
 
 impl Backend for Gpu {
     fn evaluate(&mut self, batch: &Batch) -> Result<Outputs, Error> {
         batch.validate()?;
         let runner = &mut self.runner;
-        let settings = Settings::new(batch, &AdamW::default(), 0.0, 1);
+        let settings = Settings::new(batch, &AdamW::default(), 0.0);
         let mut outputs = Outputs::default();
         let (logits, values) = self.outputs;
         for run in upload::runs(batch, runner.plan.capacity)? {
-            let sizes = runner.load(batch, run, &settings);
-            runner.submit(&[Part::Forward], sizes)?;
+            let mut encoder = runner.begin();
+            let sizes = runner.load(&mut encoder, batch, run, &settings);
+            runner.encode(&mut encoder, &[Part::Forward], sizes)?;
+            runner.submit(encoder)?;
             let logits = runner.plan.activations[logits.buffer.index()];
             let values = runner.plan.activations[values.buffer.index()];
             outputs.logits.extend(runner.read(logits, sizes.legal)?);
@@ -110,20 +174,29 @@ impl Backend for Gpu {
     }
 
     fn gradient(&mut self, batch: &Batch, value_weight: f32) -> Result<(Losses, Vec<f32>), Error> {
-        let losses = self.backpropagate(batch, &AdamW::default(), value_weight)?;
-        Ok((losses, self.runner.read_chunks(|chunk| chunk.gradient)?))
+        self.start(batch, &AdamW::default(), value_weight, &[Part::Norm], false)?;
+        let Runner { memory, device, plan, .. } = &self.runner;
+        let summary = Summary::new(&memory.read_words(device, plan.summary, SUMMARY)?);
+        let mut gradient = self.runner.read_chunks(|chunk| chunk.gradient)?;
+        gradient.iter_mut().for_each(|g| *g /= summary.loss_scale);
+        Ok((losses(summary, value_weight), gradient))
     }
 
-    fn step(&mut self, batch: &Batch, hyper: &AdamW, value_weight: f32) -> Result<Losses, Error> {
+    fn submit(&mut self, batch: &Batch, hyper: &AdamW, value_weight: f32) -> Result<(), Error> {
         hyper.validate()?;
-        let losses = self.backpropagate(batch, hyper, value_weight)?;
-        let Losses { total: loss, gradient_norm, .. } = losses;
-        if !(loss.is_finite() && gradient_norm.is_finite()) {
-            return Err(Error::Diverged { loss, gradient_norm });
+        if self.reports.is_full() {
+            let oldest = self.read_oldest();
+            self.untold.extend(oldest);
         }
-        self.runner.submit(&[Part::Update], self.runner.plan.capacity)?;
-        self.steps += 1;
-        Ok(losses)
+        self.start(batch, hyper, value_weight, &[Part::Norm, Part::Update], true)
+    }
+
+    fn losses(&mut self, under_way: usize) -> Result<Option<Losses>, Error> {
+        if self.untold.len() + self.reports.len() <= under_way {
+            return Ok(None);
+        }
+        let oldest = self.untold.pop_front();
+        oldest.or_else(|| self.read_oldest()).transpose()
     }
 
     fn parameters(&mut self) -> Result<Vec<f32>, Error> {
@@ -133,7 +206,9 @@ impl Backend for Gpu {
     fn optimizer_state(&mut self) -> Result<OptimizerState, Error> {
         let m = self.runner.read_chunks(|chunk| chunk.first)?;
         let v = self.runner.read_chunks(|chunk| chunk.second)?;
-        Ok(OptimizerState { step: self.steps, m, v })
+        let Control { steps, loss_scale } = self.runner.control()?;
+        let mixed = self.device().precision() == Precision::F16;
+        Ok(OptimizerState { step: steps, m, v, loss_scale: mixed.then_some(loss_scale) })
     }
 
     fn restore(&mut self, parameters: &[f32], state: &OptimizerState) -> Result<(), Error> {
@@ -142,10 +217,12 @@ impl Backend for Gpu {
             return Err(Error::ParameterCount { what, expected, found });
         }
         state.validate(expected)?;
+        self.forget()?;
         self.runner.write_chunks(parameters, |chunk| chunk.parameters);
         self.runner.write_chunks(&state.m, |chunk| chunk.first);
         self.runner.write_chunks(&state.v, |chunk| chunk.second);
-        self.steps = state.step;
+        let loss_scale = self.scale(state.loss_scale);
+        self.runner.set_control(Control { steps: state.step, loss_scale });
         self.runner.device.wait()
     }
 }
@@ -166,9 +243,13 @@ pub struct Shader {
 ///
 /// # Errors
 /// If the configuration is out of range or wgpu's default limits do not hold it.
-pub fn shaders(config: &Config, max_positions: usize) -> Result<Vec<Shader>, Error> {
+pub fn shaders(
+    config: &Config,
+    max_positions: usize,
+    precision: Precision,
+) -> Result<Vec<Shader>, Error> {
     let binding = wgpu::Limits::default().max_storage_buffer_binding_size / Element::F32.bytes();
-    let plan = Plan::new(&Program::new(config)?, max_positions, binding as usize)?;
+    let plan = Plan::new(&Program::new(config)?, max_positions, binding as usize, precision)?;
     let parts = [plan.forward, plan.loss, plan.backward, plan.norm, plan.update];
     let mut shaders: Vec<Shader> = vec![];
     for Dispatch { name, text, bindings, .. } in parts.into_iter().flatten() {

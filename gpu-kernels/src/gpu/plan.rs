@@ -7,8 +7,9 @@ use crate::{
 
 /// Elements between which a binding may start: 256 bytes, wgpu's default alignment.
 pub(super) const ALIGNMENT: usize = 64;
-/// Words of the summary: see `summary.wgsl`.
-pub(super) const SUMMARY: usize = 4;
+/// Words of the two structs in `summary.wgsl`.
+pub(super) const SUMMARY: usize = 8;
+pub(super) const CONTROL: usize = 4;
 /// Most workgroups in the first dimension of a dispatch; `FOLD` in `common.wgsl`.
 const FOLD: u32 = 32_768;
 /// Most workgroups in the second dimension, by wgpu's default limits.
@@ -18,11 +19,14 @@ const MAX_FOLDS: u32 = 65_535;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Element {
     F32,
+    F16,
     U32,
     /// `Entry` in `entries.wgsl`.
     Entry,
     /// `Summary` in `summary.wgsl`.
     Summary,
+    /// `Control` in `summary.wgsl`.
+    Control,
 }
 
 impl Element {
@@ -30,18 +34,22 @@ impl Element {
     pub const fn name(self) -> &'static str {
         match self {
             Element::F32 => "f32",
+            Element::F16 => "f16",
             Element::U32 => "u32",
             Element::Entry => "Entry",
             Element::Summary => "Summary",
+            Element::Control => "Control",
         }
     }
 
     /// Bytes of one.
     pub const fn bytes(self) -> u64 {
         match self {
+            Element::F16 => 2,
             Element::F32 | Element::U32 => 4,
             Element::Entry => 8,
             Element::Summary => 4 * SUMMARY as u64,
+            Element::Control => 4 * CONTROL as u64,
         }
     }
 }
@@ -65,9 +73,9 @@ impl Slice {
         self.first as u64 * self.element.bytes()
     }
 
-    /// Its length in bytes.
+    /// Its length in bytes, rounded up to whole words.
     pub const fn bytes(self) -> u64 {
-        self.len as u64 * self.element.bytes()
+        (self.len as u64 * self.element.bytes()).next_multiple_of(4)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Any program, run once: what the tests of single operations need.
 use super::{
     device::Device,
-    runner::{Part, Runner, Settings},
+    runner::{Control, Part, Runner, Settings},
 };
-use crate::{AdamW, Error, Probe, Probed, Probing, program::Program};
+use crate::{AdamW, Error, LossScale, Probe, Probed, Probing, program::Program};
 
 /// A device that runs any program once, forward and backward.
 #[derive(Debug)]
@@ -38,15 +38,21 @@ impl Probing for Prober {
         batch.validate()?;
         let positions = batch.positions();
         let runner = self.runner(program, positions)?;
-        runner.clear()?;
-        runner.clear_slices(runner.plan.gradients.iter().copied().flatten())?;
         runner.write_chunks(parameters, |chunk| chunk.parameters);
         for &(buffer, values) in inputs {
             runner.memory.write(&runner.device, runner.plan.activations[buffer.index()], values);
         }
-        let settings = Settings::new(batch, &AdamW::default(), value_weight, 1);
-        let sizes = runner.load(batch, 0..positions, &settings);
-        runner.submit(&[Part::Forward, Part::Loss], sizes)?;
+        // Gradients as they are: a probe's do not overflow.
+        let loss_scale = LossScale { scale: 1.0, good_steps: 0 };
+        runner.set_control(Control { steps: 0, loss_scale });
+        let settings = Settings::new(batch, &AdamW::default(), value_weight);
+        let mut encoder = runner.begin();
+        runner.clear(&mut encoder);
+        let gradients = runner.plan.gradients.iter().copied().flatten();
+        runner.clear_slices(&mut encoder, gradients);
+        let sizes = runner.load(&mut encoder, batch, 0..positions, &settings);
+        runner.encode(&mut encoder, &[Part::Forward, Part::Loss], sizes)?;
+        runner.submit(encoder)?;
         let mut probed = Probed::default();
         for (info, &slice) in program.buffers.iter().zip(&runner.plan.activations) {
             probed.activations.push(runner.read(slice, sizes.rows(info.rows) * info.width)?);
@@ -56,7 +62,9 @@ impl Probing for Prober {
                 runner.memory.write(&runner.device, slice, values);
             }
         }
-        runner.submit(&[Part::Backward], sizes)?;
+        let mut encoder = runner.begin();
+        runner.encode(&mut encoder, &[Part::Backward], sizes)?;
+        runner.submit(encoder)?;
         for &(buffer, values) in inputs {
             let slice = runner.plan.gradients[buffer.index()];
             probed.input_gradients.push(match slice {

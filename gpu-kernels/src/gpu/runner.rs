@@ -1,18 +1,20 @@
 //! A plan on a device: what is uploaded, encoded and read back in a run.
 use std::ops::Range;
 
-use wgpu::{BufferDescriptor, BufferUsages, ComputePassDescriptor};
+use wgpu::{
+    BufferDescriptor, BufferUsages, CommandEncoder, ComputePassDescriptor, SubmissionIndex,
+};
 
 use super::{
     device::Device,
     lower::{Chunk, Plan},
-    memory::Memory,
-    plan::{Element, Slice},
+    memory::{Feed, Memory},
+    plan::{CONTROL, Element, Slice},
     record::{Recorded, Recorder},
     upload::Upload,
 };
 use crate::{
-    AdamW, Batch, Error,
+    AdamW, Batch, Error, LossScale,
     program::{Program, Sizes},
 };
 
@@ -37,18 +39,16 @@ pub(super) struct Settings {
     mean: f32,
     value_weight: f32,
     hyper: AdamW,
-    step: u64,
 }
 
 impl Settings {
-    pub fn new(batch: &Batch, hyper: &AdamW, value_weight: f32, step: u64) -> Settings {
-        Settings { mean: 1.0 / batch.positions() as f32, value_weight, hyper: *hyper, step }
+    pub fn new(batch: &Batch, hyper: &AdamW, value_weight: f32) -> Settings {
+        Settings { mean: 1.0 / batch.positions() as f32, value_weight, hyper: *hyper }
     }
 
     /// The uniform's elements.
     fn words(&self, sizes: Sizes) -> [u32; RUN] {
         let AdamW { learning_rate, beta1, beta2, epsilon, weight_decay, clip } = self.hyper;
-        let (step_size, root_correction) = self.hyper.corrections(self.step);
         let floats = [
             self.mean,
             self.value_weight,
@@ -56,19 +56,25 @@ impl Settings {
             beta1,
             beta2,
             epsilon,
-            step_size,
-            root_correction,
+            learning_rate,
             1.0 - learning_rate * weight_decay,
         ];
         let mut words = [0; RUN];
         words[0] = sizes.positions() as u32;
         words[1] = sizes.legal as u32;
-        words[RUN - 1] = sizes.length as u32;
         for (word, float) in words[2..].iter_mut().zip(floats) {
             *word = float.to_bits();
         }
+        words[2 + floats.len()] = sizes.length as u32;
         words
     }
+}
+
+/// What lasts from step to step besides parameters and moments: `Control` in `summary.wgsl`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Control {
+    pub steps: u64,
+    pub loss_scale: LossScale,
 }
 
 /// A plan on a device.
@@ -80,6 +86,7 @@ pub(super) struct Runner {
     run: wgpu::Buffer,
     parts: [Vec<Recorded>; 5],
     upload: Upload,
+    feed: Feed,
 }
 
 impl Runner {
@@ -87,8 +94,8 @@ impl Runner {
     pub fn new(device: Device, program: &Program, capacity: usize) -> Result<Runner, Error> {
         let limits = device.limits();
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
-        let binding = binding.min(MAX_BINDING);
-        let plan = Plan::new(program, capacity, (binding / Element::F32.bytes()) as usize)?;
+        let binding = (binding.min(MAX_BINDING) / Element::F32.bytes()) as usize;
+        let plan = Plan::new(program, capacity, binding, device.precision())?;
         let memory = Memory::new(&device, &plan.buffers)?;
         let run = device.device.create_buffer(&BufferDescriptor {
             label: Some("run"),
@@ -104,44 +111,62 @@ impl Runner {
             recorder.record(&plan.norm)?,
             recorder.record(&plan.update)?,
         ];
-        Ok(Runner { device, plan, memory, run, parts, upload: Upload::default() })
+        let feed = Feed::new(&device, plan.inputs.bytes());
+        Ok(Runner { device, plan, memory, run, parts, upload: Upload::default(), feed })
+    }
+
+    /// A list of commands to fill.
+    pub fn begin(&self) -> CommandEncoder {
+        self.device.device.create_command_encoder(&Default::default())
     }
 
     /// Sets what the backward pass adds to, to zero.
-    pub fn clear(&self) -> Result<(), Error> {
+    pub fn clear(&self, encoder: &mut CommandEncoder) {
         let gradients = self.plan.chunks.iter().map(|chunk| chunk.gradient);
-        self.clear_slices(gradients.chain([self.plan.summary]))
+        self.clear_slices(encoder, gradients.chain([self.plan.summary]));
     }
 
     /// Sets the buffers of these slices to zero.
-    pub fn clear_slices(&self, slices: impl Iterator<Item = Slice>) -> Result<(), Error> {
-        let mut encoder = self.device.device.create_command_encoder(&Default::default());
+    pub fn clear_slices(&self, encoder: &mut CommandEncoder, slices: impl Iterator<Item = Slice>) {
         for slice in slices {
             encoder.clear_buffer(self.memory.get(slice.buffer), 0, None);
         }
-        self.device.queue.submit([encoder.finish()]);
-        self.device.check()
     }
 
-    /// Writes a run of a batch to the device.
-    pub fn load(&mut self, batch: &Batch, run: Range<usize>, settings: &Settings) -> Sizes {
-        let Runner { device, plan, memory, upload, .. } = self;
-        let sizes = upload.write(device, memory, &plan.inputs, batch, run);
-        device.queue.write_buffer(&self.run, 0, bytemuck::bytes_of(&settings.words(sizes)));
+    /// Brings a run of a batch to the device.
+    pub fn load(
+        &mut self,
+        encoder: &mut CommandEncoder,
+        batch: &Batch,
+        run: Range<usize>,
+        settings: &Settings,
+    ) -> Sizes {
+        let Runner { plan, memory, upload, feed, .. } = self;
+        let sizes = upload.write(feed, encoder, memory, &plan.inputs, batch, run);
+        feed.write(encoder, &self.run, 0, &settings.words(sizes));
         sizes
     }
 
-    /// Encodes and submits parts of the plan.
-    pub fn submit(&self, parts: &[Part], sizes: Sizes) -> Result<(), Error> {
-        let mut encoder = self.device.device.create_command_encoder(&Default::default());
-        {
-            let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor::default());
-            for dispatch in parts.iter().flat_map(|&part| &self.parts[part as usize]) {
-                dispatch.encode(&mut pass, sizes)?;
-            }
+    /// Encodes parts of the plan.
+    pub fn encode(
+        &self,
+        encoder: &mut CommandEncoder,
+        parts: &[Part],
+        sizes: Sizes,
+    ) -> Result<(), Error> {
+        let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor::default());
+        for dispatch in parts.iter().flat_map(|&part| &self.parts[part as usize]) {
+            dispatch.encode(&mut pass, sizes)?;
         }
-        self.device.queue.submit([encoder.finish()]);
-        self.device.check()
+        Ok(())
+    }
+
+    /// Sends the commands off.
+    pub fn submit(&mut self, encoder: CommandEncoder) -> Result<SubmissionIndex, Error> {
+        self.feed.finish(&encoder);
+        let submission = self.device.queue.submit([encoder.finish()]);
+        self.device.check()?;
+        Ok(submission)
     }
 
     /// The first elements of a slice.
@@ -165,5 +190,23 @@ impl Runner {
         for (chunk, values) in self.plan.chunks.iter().zip(parts) {
             self.memory.write(&self.device, pick(chunk), &values);
         }
+    }
+
+    /// What lasts from step to step.
+    pub fn control(&self) -> Result<Control, Error> {
+        let words = self.memory.read_words(&self.device, self.plan.control, CONTROL)?;
+        let scale = f32::from_bits(words[1]);
+        Ok(Control {
+            steps: words[0].into(),
+            loss_scale: LossScale { scale, good_steps: words[2] },
+        })
+    }
+
+    /// Sets it, and lets steps be taken again if one has diverged.
+    pub fn set_control(&self, control: Control) {
+        let Control { steps, loss_scale } = control;
+        let steps = u32::try_from(steps).unwrap_or(u32::MAX);
+        let words = [steps, loss_scale.scale.to_bits(), loss_scale.good_steps, 0];
+        self.memory.write_words(&self.device, self.plan.control, &words);
     }
 }

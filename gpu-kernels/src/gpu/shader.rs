@@ -29,7 +29,6 @@ sources! {
     ATTENTION_QUERY_GRAD "attention_query_grad",
     BIAS_NONE "bias_none",
     BIAS_SOME "bias_some",
-    CLIP "clip",
     COLUMN_SUM "column_sum",
     COMMON "common",
     CONV "conv",
@@ -37,6 +36,7 @@ sources! {
     CONV_GRAD "conv_grad",
     CONV_SLOPE "conv_slope",
     CONV_WEIGHT_GRAD "conv_weight_grad",
+    DECIDE "decide",
     ELEMENTS "elements",
     EMBED "embed",
     EMBED_PIECE_GRAD "embed_piece_grad",
@@ -51,6 +51,7 @@ sources! {
     LEGAL_LINEAR_GRAD "legal_linear_grad",
     LEGAL_LINEAR_WEIGHT_GRAD "legal_linear_weight_grad",
     LOSS "loss",
+    NORM "norm",
     POINTWISE "pointwise",
     POINTWISE_GRAD "pointwise_grad",
     REDUCE "reduce",
@@ -118,16 +119,21 @@ impl fmt::Display for Constant {
 /// A binding `x` is an array of what its buffer holds, and `x_element` is that type: shaders
 /// compute in f32, read `f32(x[i])` and write `x[i] = x_element(value)`. A summary is one struct.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Declarations(Vec<String>);
+pub(super) struct Declarations {
+    lines: Vec<String>,
+    /// Whether a binding holds 16-bit floats.
+    halves: bool,
+}
 
 impl Declarations {
     pub fn push(&mut self, name: &str, binding: Binding) {
         let Binding { number, slice, writable } = binding;
         let access = if writable { "read_write" } else { "read" };
         let element = slice.element.name();
+        self.halves |= slice.element == Element::F16;
         let space = format!("@group(0) @binding({number}) var<storage, {access}> {name}");
         let text = match slice.element {
-            Element::Summary => format!("{space}: {element};"),
+            Element::Summary | Element::Control => format!("{space}: {element};"),
             _ => format!("alias {name}_element = {element};\n{space}: array<{name}_element>;"),
         };
         self.line(text);
@@ -135,8 +141,8 @@ impl Declarations {
 
     /// Adds a line, unless it stands there already.
     fn line(&mut self, text: String) {
-        if !self.0.contains(&text) {
-            self.0.push(text);
+        if !self.lines.contains(&text) {
+            self.lines.push(text);
         }
     }
 
@@ -146,7 +152,8 @@ impl Declarations {
 
     /// The whole shader.
     pub fn render(&self, sources: &[Source]) -> String {
-        let mut text = self.0.join("\n") + "\n";
+        let enable = if self.halves { "enable f16;\n" } else { "" };
+        let mut text = format!("{enable}{}\n", self.lines.join("\n"));
         for source in std::iter::once(&COMMON).chain(sources) {
             text.push_str(source.text);
         }

@@ -6,7 +6,14 @@ use kibitzer_core::{
     moves::MOVES,
 };
 
-use super::{device::Device, lower::Inputs, memory::Memory};
+use bytemuck::cast_slice;
+use wgpu::CommandEncoder;
+
+use super::{
+    lower::Inputs,
+    memory::{Feed, Memory},
+    plan::Slice,
+};
 use crate::{Batch, Error, pairs, program::Sizes};
 
 /// The packed plane of a move that is no underpromotion; `NO_PLANE` in `entries.wgsl`.
@@ -50,10 +57,11 @@ pub(super) struct Upload {
 }
 
 impl Upload {
-    /// Writes a run of a checked batch to the device, with its targets if it has any.
+    /// Brings a run of a checked batch to the device, with its targets if it has any.
     pub fn write(
         &mut self,
-        device: &Device,
+        feed: &mut Feed,
+        encoder: &mut CommandEncoder,
         memory: &Memory,
         inputs: &Inputs,
         batch: &Batch,
@@ -62,17 +70,22 @@ impl Upload {
         self.arrange(batch, run.clone());
         let legal = batch.legal_offsets[run.start] as usize..batch.legal_offsets[run.end] as usize;
         let tokens = &batch.tokens[run.start * SQUARES..run.end * SQUARES];
-        memory.write(device, inputs.tokens, tokens);
-        memory.write(device, inputs.scalars, &batch.aux[run.start * AUX..run.end * AUX]);
-        memory.write(device, inputs.offsets, &self.offsets);
-        memory.write(device, inputs.entries, &self.entries);
-        memory.write(device, inputs.starts, &self.starts);
-        memory.write(device, inputs.by_index, &self.by_index);
+        let scalars = &batch.aux[run.start * AUX..run.end * AUX];
+        let mut write = |slice: Slice, bytes: &[u8]| {
+            debug_assert!(bytes.len() as u64 <= slice.bytes(), "it fits the slice");
+            feed.write(encoder, memory.get(slice.buffer), slice.offset(), bytes);
+        };
+        write(inputs.tokens, tokens);
+        write(inputs.scalars, cast_slice(scalars));
+        write(inputs.offsets, cast_slice(&self.offsets));
+        write(inputs.entries, cast_slice(&self.entries));
+        write(inputs.starts, cast_slice(&self.starts));
+        write(inputs.by_index, cast_slice(&self.by_index));
         if !batch.target_policy.is_empty() {
-            memory.write(device, inputs.wanted, &batch.target_policy[legal.clone()]);
+            write(inputs.wanted, cast_slice(&batch.target_policy[legal.clone()]));
         }
         if !batch.target_value.is_empty() {
-            memory.write(device, inputs.outcomes, &batch.target_value[run.clone()]);
+            write(inputs.outcomes, cast_slice(&batch.target_value[run.clone()]));
         }
         let length = batch.length;
         Sizes { sequences: run.len() / length, length, legal: legal.len() }

@@ -96,6 +96,20 @@ macro_rules! suite {
         }
 
         #[test]
+        fn losses_may_be_told_late() {
+            if <$subject as $crate::suite::Subject>::available() {
+                $crate::suite::network::late_losses::<$subject>();
+            }
+        }
+
+        #[test]
+        fn nothing_follows_a_step_that_diverged() {
+            if <$subject as $crate::suite::Subject>::available() {
+                $crate::suite::network::divergence::<$subject>();
+            }
+        }
+
+        #[test]
         fn a_malformed_batch_is_refused() {
             if <$subject as $crate::suite::Subject>::available() {
                 $crate::suite::network::refusals::<$subject>();

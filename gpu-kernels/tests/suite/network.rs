@@ -1,5 +1,5 @@
 //! Properties of a whole network in training, whatever its backend.
-use kibitzer_gpu::{AdamW, Backend, Batch, Error};
+use kibitzer_gpu::{AdamW, Backend, Batch, Error, OptimizerState};
 
 use super::{Subject, assert_close, reference::Golden};
 
@@ -130,6 +130,58 @@ pub fn resuming<S: Subject>() {
     }
     assert_eq!(other.parameters().unwrap(), network.parameters().unwrap());
     assert_eq!(other.optimizer_state().unwrap(), network.optimizer_state().unwrap());
+}
+
+/// Steps are told in order, as late as is asked for, and are those that waiting steps take.
+pub fn late_losses<S: Subject>() {
+    let golden = Golden::read("golden_mover");
+    let (batch, hyper) = (golden.batch(2, 1), AdamW::default());
+    let network = || S::network(&golden.config, &golden.parameters(), 2);
+    let (mut waiting, mut other) = (network(), network());
+    let mut expected = vec![];
+    let mut found = vec![];
+    assert_eq!(other.losses(0).unwrap(), None);
+    for step in 0..4 {
+        expected.push(waiting.step(&batch, &hyper, 0.25).unwrap());
+        other.submit(&batch, &hyper, 0.25).unwrap();
+        let told = other.losses(2).unwrap();
+        assert_eq!(told.is_some(), step >= 2, "step {step}");
+        found.extend(told);
+    }
+    // Asked for nothing, a backend keeps what it has to tell.
+    for _ in 0..10 {
+        expected.push(waiting.step(&batch, &hyper, 0.25).unwrap());
+        other.submit(&batch, &hyper, 0.25).unwrap();
+    }
+    while let Some(losses) = other.losses(0).unwrap() {
+        found.push(losses);
+    }
+    assert_eq!(found, expected);
+    assert_eq!(other.parameters().unwrap(), waiting.parameters().unwrap());
+}
+
+/// Of steps submitted one after the other, those after one that diverges are not taken.
+pub fn divergence<S: Subject>() {
+    let golden = Golden::read("golden_mover");
+    let batch = golden.batch(2, 1);
+    let far = AdamW { learning_rate: 1e30, ..AdamW::default() };
+    let network = || S::network(&golden.config, &golden.parameters(), 2);
+    let mut one = network();
+    one.step(&batch, &far, 0.25).unwrap();
+    let mut network = network();
+    let steps = (0..4).try_for_each(|_| network.submit(&batch, &far, 0.25));
+    let outcome = steps.and_then(|()| {
+        while network.losses(0)?.is_some() {}
+        Ok(())
+    });
+    assert!(matches!(outcome, Err(Error::Diverged { .. })), "{outcome:?}");
+    let bits = |values: Vec<f32>| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(network.parameters().unwrap()), bits(one.parameters().unwrap()));
+    assert_eq!(network.optimizer_state().unwrap(), one.optimizer_state().unwrap());
+    // The backend goes on from sound parameters.
+    let parameters = golden.parameters();
+    network.restore(&parameters, &OptimizerState::new(parameters.len())).unwrap();
+    assert!(network.step(&batch, &AdamW::default(), 0.25).unwrap().total.is_finite());
 }
 
 /// Bad input is an error, and changes nothing.

@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use kibitzer_gpu::OptimizerState;
+use kibitzer_gpu::{LossScale, OptimizerState};
 pub use state::State;
 
 use crate::{
@@ -60,7 +60,12 @@ impl Checkpoint {
         atomic_write(&temporary.path().join(OPTIMIZER), |file| {
             write_tensors(file, &self.model.config, &moments)
         })?;
-        self.state.save(&temporary.path().join(STATE))?;
+        let state = State {
+            skipped: self.state.step - self.optimizer.step,
+            loss_scale: self.optimizer.loss_scale.map(|s| (s.scale, s.good_steps)),
+            ..self.state.clone()
+        };
+        state.save(&temporary.path().join(STATE))?;
         readable_by_umask(temporary.path())?;
         files::sync_folder(temporary.path())?;
         fs::rename(temporary.path(), &folder).context("renaming a checkpoint")?;
@@ -86,7 +91,10 @@ impl Checkpoint {
             return Err(state.foreign(&folder.join(name), other).into());
         }
         let [m, v] = [moments.remove(0), moments.remove(0)];
-        let optimizer = OptimizerState { step: state.step, m, v };
+        let loss_scale =
+            state.loss_scale.map(|(scale, good_steps)| LossScale { scale, good_steps });
+        let step = state.step.saturating_sub(state.skipped);
+        let optimizer = OptimizerState { step, m, v, loss_scale };
         Ok(Checkpoint { model, optimizer, state })
     }
 }

@@ -36,6 +36,12 @@ pub struct State {
     pub examples: ExamplesName,
     /// Losses since the last line of the metrics.
     pub window: Window,
+    /// Steps among those taken that the optimizer skipped, because a gradient overflowed.
+    #[serde(default)]
+    pub skipped: u64,
+    /// The optimizer's loss scale and the steps since it changed, in 16-bit precision.
+    #[serde(default)]
+    pub loss_scale: Option<(f32, u32)>,
 }
 
 impl State {
@@ -50,6 +56,8 @@ impl State {
             settings,
             examples,
             window: Window::default(),
+            skipped: 0,
+            loss_scale: None,
         }
     }
 

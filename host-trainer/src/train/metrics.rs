@@ -27,8 +27,11 @@ pub struct Window {
 }
 
 impl Window {
-    /// Adds one step.
+    /// Adds one step, if it was not skipped.
     pub fn add(&mut self, losses: &Losses) {
+        if losses.skipped {
+            return;
+        }
         self.steps += 1;
         self.total += f64::from(losses.total);
         self.policy += f64::from(losses.policy);
@@ -133,8 +136,11 @@ mod tests {
     fn a_window_has_means_and_is_emptied() {
         let mut window = Window::default();
         for policy in [1.0, 3.0] {
-            window.add(&Losses { policy, value: 0.5, total: policy, gradient_norm: 2.0 });
+            let norms = Losses { gradient_norm: 2.0, ..Losses::default() };
+            window.add(&Losses { policy, value: 0.5, total: policy, ..norms });
         }
+        let overflown = Losses { gradient_norm: f32::INFINITY, skipped: true, ..Losses::default() };
+        window.add(&overflown);
         let means = window.take();
         assert_eq!((means.policy, means.value, means.gradient_norm), (2.0, 0.5, 2.0));
         assert_eq!(window, Window::default());

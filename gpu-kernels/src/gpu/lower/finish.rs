@@ -1,12 +1,17 @@
 //! After the backward pass: the gradient's norm, and the optimizer.
 use super::{ELEMENTS, Lowering, NORM_GROUPS, Scratch};
 use crate::gpu::{
+    device::Precision,
     plan::{Count, Grid, Kernel, Slice},
     shader,
 };
 
+/// Steps without overflow after which the loss scale doubles, and where it stops.
+const GROWTH_INTERVAL: usize = 2000;
+const MOST_SCALE: f32 = 16_777_216.0;
+
 impl Lowering<'_> {
-    /// Appends the gradient's norm and what follows from it.
+    /// Appends the gradient's norm.
     pub(super) fn norm(&mut self) {
         let chunks = self.chunks.clone();
         let partial = self.scratch(Scratch::Partial, chunks.len() * NORM_GROUPS);
@@ -20,17 +25,26 @@ impl Lowering<'_> {
                 .write("partial", partial);
             self.push(kernel, Grid::Items(Count::Fixed(NORM_GROUPS), 1));
         }
-        let kernel = Kernel::new(shader::CLIP)
+        let kernel = Kernel::new(shader::NORM)
             .with(shader::SUM256)
             .with(shader::SUMMARY)
             .set("LEN", partial.len)
             .read("partial", partial)
+            .read("control", self.control)
             .write("summary", self.summary);
         self.push(kernel, Grid::Items(Count::Fixed(1), 1));
     }
 
-    /// Appends the optimizer's step.
+    /// Appends the decision about the step, and the optimizer.
     pub(super) fn update(&mut self) {
+        let kernel = Kernel::new(shader::DECIDE)
+            .with(shader::SUMMARY)
+            .set("SCALES", self.precision == Precision::F16)
+            .set("GROWTH_INTERVAL", GROWTH_INTERVAL)
+            .set("MOST_SCALE", MOST_SCALE)
+            .write("summary", self.summary)
+            .write("control", self.control);
+        self.push(kernel, Grid::Items(Count::Fixed(1), 1));
         for chunk in self.chunks.clone() {
             let Slice { len, .. } = chunk.parameters;
             let kernel = Kernel::new(shader::ADAMW)

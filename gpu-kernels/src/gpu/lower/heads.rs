@@ -118,11 +118,13 @@ impl Lowering<'_> {
     pub(super) fn loss(&mut self, logits: View, values: View) -> Result<(), Error> {
         let kernel = Kernel::new(shader::LOSS)
             .with(shader::SUM64)
+            .with(shader::SUMMARY)
+            .set("VALUES_AT", self.inputs.outcomes.first)
             .read("offsets", self.inputs.offsets)
             .read("logits", self.activation(logits.buffer))
-            .read("wanted", self.inputs.wanted)
             .read("values", self.activation(values.buffer))
-            .read("outcomes", self.inputs.outcomes)
+            .read("targets", self.inputs.targets)
+            .read("control", self.control)
             .write("dlogits", self.gradient(logits.buffer)?)
             .write("dvalues", self.gradient(values.buffer)?)
             .write("losses", self.losses);

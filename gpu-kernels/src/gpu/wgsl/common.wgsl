@@ -14,13 +14,12 @@ struct Run {
     beta1: f32,
     beta2: f32,
     epsilon: f32,
-    // Learning rate over the first moment's correction, root of the second moment's.
-    step_size: f32,
-    root_correction: f32,
+    learning_rate: f32,
     // What a parameter keeps after weight decay.
     keep: f32,
     // Positions of a sequence; `positions` is a multiple of it.
     length: u32,
+    unused: u32,
 }
 
 @group(0) @binding(0) var<uniform> run: Run;

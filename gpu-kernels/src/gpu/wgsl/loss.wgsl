@@ -1,5 +1,6 @@
 // Cross-entropy of the policy and squared error of the value of each position, side by side in
-// `losses`, and their gradients as means over the batch; a workgroup a position.
+// `losses`, and their gradients as means over the batch, times the scale; a workgroup a position.
+// `targets` holds the probabilities of the entries, and from VALUES_AT on the positions' values.
 
 var<workgroup> mosts: array<f32, 64>;
 
@@ -18,6 +19,7 @@ fn max64(local: u32, value: f32) -> f32 {
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let n = folded(group);
     if n >= run.positions { return; }
+    let scale = run.mean * control.loss_scale;
     let begin = offsets[n] + local;
     let end = offsets[n + 1u];
     var most = -3.0e38;
@@ -30,13 +32,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var entropy = 0.0;
     for (var e = begin; e < end; e += 64u) {
         let log_p = f32(logits[e]) - normal;
-        entropy -= wanted[e] * log_p;
-        dlogits[e] = dlogits_element((exp(log_p) - wanted[e]) * run.mean);
+        entropy -= targets[e] * log_p;
+        dlogits[e] = dlogits_element((exp(log_p) - targets[e]) * scale);
     }
     let policy = sum64(local, entropy);
     if local == 0u {
-        let error = f32(values[n]) - outcomes[n];
-        dvalues[n] = dvalues_element(2.0 * run.value_weight * error * run.mean);
+        let error = f32(values[n]) - targets[VALUES_AT + n];
+        dvalues[n] = dvalues_element(2.0 * run.value_weight * error * scale);
         losses[2u * n] = policy;
         losses[2u * n + 1u] = error * error;
     }
