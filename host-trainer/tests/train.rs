@@ -36,7 +36,7 @@ fn metrics(run: &Path) -> Vec<Value> {
     let mut lines: Vec<Value> =
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     for line in &mut lines {
-        for clock in ["positions_per_second", "waiting"] {
+        for clock in ["positions_per_second", "waiting", "seconds_left"] {
             line.as_object_mut().unwrap().remove(clock);
         }
         if let Some(diagnosis) = line.get_mut("diagnosis") {

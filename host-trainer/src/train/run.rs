@@ -170,7 +170,13 @@ impl Run {
             "learning_rate": learning_rate,
             "positions_per_second": speed.positions_per_second,
             "waiting": speed.waiting,
+            "seconds_left": self.positions_left() / speed.positions_per_second,
         }))
+    }
+
+    fn positions_left(&self) -> f64 {
+        let settings = &self.state.settings;
+        (settings.steps - self.state.step) as f64 * settings.batch as f64
     }
 
     /// Evaluates the held-out positions, if there are any.
