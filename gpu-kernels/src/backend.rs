@@ -1,4 +1,4 @@
-use crate::{AdamW, Batch, Error, OptimizerState};
+use crate::{AdamW, Batch, Error, MemoryPlan, OptimizerState};
 
 /// The network's answers for a batch.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -90,4 +90,7 @@ pub trait Backend {
     /// # Errors
     /// If a vector's length is not the number of parameters, or the device fails.
     fn restore(&mut self, parameters: &[f32], state: &OptimizerState) -> Result<(), Error>;
+
+    /// What it keeps in memory.
+    fn memory(&self) -> MemoryPlan;
 }

@@ -14,6 +14,7 @@ pub mod cpu;
 mod error;
 pub mod gpu;
 mod init;
+mod memory;
 mod probe;
 pub mod program;
 
@@ -22,4 +23,5 @@ pub use backend::{Backend, Losses, Outputs};
 pub use batch::{Batch, Pair, pairs};
 pub use error::Error;
 pub use init::initialise;
+pub use memory::MemoryPlan;
 pub use probe::{Probe, Probed, Probing};

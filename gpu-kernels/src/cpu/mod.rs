@@ -23,8 +23,8 @@ use self::{
     ops::loss::Sums,
 };
 use crate::{
-    AdamW, Backend, Batch, Error, Losses, OptimizerState, Outputs, Probe, Probed, Probing,
-    initialise,
+    AdamW, Backend, Batch, Error, Losses, MemoryPlan, OptimizerState, Outputs, Probe, Probed,
+    Probing, initialise,
     program::{Program, Signal, View},
 };
 
@@ -225,6 +225,16 @@ impl Backend for Cpu {
 
     fn optimizer_state(&mut self) -> Result<OptimizerState, Error> {
         Ok(self.state.clone())
+    }
+
+    fn memory(&self) -> MemoryPlan {
+        let bytes = |floats: usize| 4 * floats as u64;
+        MemoryPlan {
+            parameters: bytes(self.parameters.len()),
+            parameter_gradients: bytes(self.gradient.len()),
+            optimizer: bytes(self.state.m.len() + self.state.v.len()),
+            ..self.machine.memory()
+        }
     }
 
     fn restore(&mut self, parameters: &[f32], state: &OptimizerState) -> Result<(), Error> {

@@ -12,19 +12,20 @@ mod squares;
 use std::ops::Range;
 
 use kibitzer_core::{
-    inputs::{AUX, SQUARES},
+    inputs::SQUARES,
     moves::{MAX_LEGAL, MOVES},
 };
 
 use super::{
+    allocation::{Allocation, Chunk, Inputs, Purpose, Scratch, align},
     device::Precision,
     layout::Layout,
-    plan::{ALIGNMENT, BufferId, Columns, Count, Dispatch, Element, Grid, Kernel, Slice},
+    plan::{Columns, Count, Dispatch, Grid, Kernel, Slice},
     shader,
 };
 use crate::{
-    Error,
-    program::{Buffer, BufferInfo, Op, Program, Rows, Sizes, Slot, View},
+    Error, MemoryPlan,
+    program::{Buffer, Op, Program, Rows, Sizes, View},
 };
 
 /// Invocations of a workgroup that works element by element.
@@ -38,50 +39,6 @@ const SPLIT_ROWS: usize = 256;
 const MAX_PARTIAL: usize = 1 << 23;
 /// Workgroups that share the sum of squares of a chunk of the gradient.
 const NORM_GROUPS: usize = 256;
-
-/// The buffers that hold a batch.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Inputs {
-    pub tokens: Slice,
-    pub scalars: Slice,
-    pub offsets: Slice,
-    pub entries: Slice,
-    pub starts: Slice,
-    pub by_index: Slice,
-    /// The two parts of `targets`.
-    pub wanted: Slice,
-    pub outcomes: Slice,
-    pub targets: Slice,
-}
-
-impl Inputs {
-    /// Bytes of all of them.
-    pub fn bytes(&self) -> u64 {
-        let Inputs { tokens, scalars, offsets, entries, starts, by_index, targets, .. } = *self;
-        let all = [tokens, scalars, offsets, entries, starts, by_index, targets];
-        all.iter().map(|slice| slice.bytes()).sum()
-    }
-}
-
-/// One buffer of each kind for every chunk of the parameters.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Chunk {
-    pub parameters: Slice,
-    pub gradient: Slice,
-    pub first: Slice,
-    pub second: Slice,
-}
-
-/// Buffers for what a single operation needs between its kernels.
-#[derive(Debug, Clone, Copy)]
-enum Scratch {
-    /// Partial sums of a split.
-    Partial,
-    /// One value a row: RMSNorm's scale, attention's delta.
-    Row,
-    /// Sums over the squares of each position.
-    Position,
-}
 
 /// Everything that runs, and every buffer it needs.
 #[derive(Debug)]
@@ -98,6 +55,8 @@ pub(super) struct Plan {
     pub control: Slice,
     /// Most positions and legal entries of one run.
     pub capacity: Sizes,
+    /// What the buffers are for.
+    pub memory: MemoryPlan,
     /// Everything up to the loss, the loss, and the backward pass.
     pub forward: Vec<Dispatch>,
     pub loss: Vec<Dispatch>,
@@ -115,10 +74,13 @@ impl Plan {
         positions: usize,
         binding: usize,
         precision: Precision,
+        purpose: Purpose,
     ) -> Result<Plan, Error> {
         let layout = Layout::new(program, binding)?;
         let capacity = capacity(program, positions, binding)?;
-        Lowering::new(program, layout, capacity, precision).plan()
+        let allocation = Allocation::new(program, &layout, capacity, precision, purpose);
+        let dispatches = vec![];
+        Lowering { program, layout, capacity, allocation, precision, purpose, dispatches }.plan()
     }
 }
 
@@ -151,93 +113,13 @@ struct Lowering<'a> {
     program: &'a Program,
     layout: Layout,
     capacity: Sizes,
-    buffers: Vec<u64>,
-    activations: Vec<Slice>,
-    slots: Vec<Slice>,
-    chunks: Vec<Chunk>,
-    inputs: Inputs,
-    losses: Slice,
-    summary: Slice,
-    control: Slice,
+    allocation: Allocation,
     precision: Precision,
-    scratch: [BufferId; 3],
+    purpose: Purpose,
     dispatches: Vec<Dispatch>,
 }
 
-/// A new buffer.
-fn add(buffers: &mut Vec<u64>, element: Element, len: usize) -> Slice {
-    let slice = Slice { buffer: BufferId(buffers.len()), element, first: 0, len };
-    buffers.push(slice.bytes());
-    slice
-}
-
-/// The next place where a slice may start.
-const fn align(elements: usize) -> usize {
-    elements.next_multiple_of(ALIGNMENT)
-}
-
-impl<'a> Lowering<'a> {
-    fn new(
-        program: &'a Program,
-        layout: Layout,
-        capacity: Sizes,
-        precision: Precision,
-    ) -> Lowering<'a> {
-        let mut all = vec![];
-        let buffers = &mut all;
-        let positions = capacity.positions();
-        let exact: Vec<usize> = program.ops.iter().flat_map(exact).map(Buffer::index).collect();
-        let legal = capacity.legal;
-        let targets = add(buffers, Element::F32, align(legal) + positions);
-        let inputs = Inputs {
-            tokens: add(buffers, Element::U32, positions * SQUARES / 4),
-            scalars: add(buffers, Element::F32, positions * AUX),
-            offsets: add(buffers, Element::U32, positions + 1),
-            entries: add(buffers, Element::Entry, legal),
-            starts: add(buffers, Element::U32, MOVES + 1),
-            by_index: add(buffers, Element::U32, legal),
-            wanted: Slice { len: legal, ..targets },
-            outcomes: Slice { first: align(legal), len: positions, ..targets },
-            targets,
-        };
-        let stored = |rows| match precision {
-            // What the loss is computed from is worth its few bytes.
-            Precision::F16 if rows != Rows::Legal => Element::F16,
-            _ => Element::F32,
-        };
-        let activation = |(i, info): (usize, &BufferInfo)| {
-            let element = if exact.contains(&i) { Element::F32 } else { stored(info.rows) };
-            add(buffers, element, capacity.rows(info.rows) * info.width)
-        };
-        let activations = program.buffers.iter().enumerate().map(activation).collect();
-        let slot =
-            |slot: &Slot| add(buffers, stored(slot.rows), capacity.rows(slot.rows) * slot.width);
-        let slots = program.slots.iter().map(slot).collect();
-        let chunk = |&len| Chunk {
-            parameters: add(buffers, Element::F32, len),
-            gradient: add(buffers, Element::F32, len),
-            first: add(buffers, Element::F32, len),
-            second: add(buffers, Element::F32, len),
-        };
-        let chunks = layout.chunks().iter().map(chunk).collect();
-        Lowering {
-            program,
-            capacity,
-            activations,
-            slots,
-            chunks,
-            inputs,
-            losses: add(buffers, Element::F32, 2 * positions),
-            summary: add(buffers, Element::Summary, 1),
-            control: add(buffers, Element::Control, 1),
-            precision,
-            scratch: [(); 3].map(|()| add(buffers, Element::F32, 1).buffer),
-            layout,
-            buffers: all,
-            dispatches: vec![],
-        }
-    }
-
+impl Lowering<'_> {
     fn plan(mut self) -> Result<Plan, Error> {
         let program = self.program;
         let (loss, network): (Vec<_>, Vec<_>) =
@@ -246,33 +128,41 @@ impl<'a> Lowering<'a> {
             self.forward(op)?;
         }
         let forward = std::mem::take(&mut self.dispatches);
-        for op in &loss {
-            self.backward(op)?;
+        let mut parts = [(); 4].map(|()| vec![]);
+        if self.purpose == Purpose::Training {
+            for op in &loss {
+                self.backward(op)?;
+            }
+            parts[0] = std::mem::take(&mut self.dispatches);
+            for op in network.iter().rev() {
+                self.backward(op)?;
+            }
+            parts[1] = std::mem::take(&mut self.dispatches);
+            self.norm();
+            parts[2] = std::mem::take(&mut self.dispatches);
+            self.update();
+            parts[3] = std::mem::take(&mut self.dispatches);
         }
-        let loss = std::mem::take(&mut self.dispatches);
-        for op in network.iter().rev() {
-            self.backward(op)?;
-        }
-        let backward = std::mem::take(&mut self.dispatches);
-        self.norm();
-        let norm = std::mem::take(&mut self.dispatches);
-        self.update();
-        let slots = self.slots;
+        let [loss, backward, norm, update] = parts;
+        let memory = self.allocation.memory();
+        let Allocation { buffers, inputs, chunks, activations, slots, summary, control, .. } =
+            self.allocation;
         Ok(Plan {
-            gradients: program.buffers.iter().map(|b| b.slot.map(|slot| slots[slot])).collect(),
-            buffers: self.buffers,
+            gradients: program.buffers.iter().map(|b| slots.get(b.slot?).copied()).collect(),
+            buffers,
             layout: self.layout,
-            chunks: self.chunks,
-            inputs: self.inputs,
-            activations: self.activations,
-            summary: self.summary,
-            control: self.control,
+            chunks,
+            inputs,
+            activations,
+            summary,
+            control,
             capacity: self.capacity,
+            memory,
             forward,
             loss,
             backward,
             norm,
-            update: self.dispatches,
+            update,
         })
     }
 
@@ -313,33 +203,35 @@ impl<'a> Lowering<'a> {
     }
 
     fn activation(&self, buffer: Buffer) -> Slice {
-        self.activations[buffer.index()]
+        self.allocation.activations[buffer.index()]
     }
 
     /// The gradient of a buffer; every buffer that an operation reads or writes has one, but
     /// attention's sums.
     fn gradient(&self, buffer: Buffer) -> Result<Slice, Error> {
         let slot = self.program.info(buffer).slot;
-        slot.map(|slot| self.slots[slot])
+        slot.map(|slot| self.allocation.slots[slot])
             .ok_or_else(|| Error::Device(format!("buffer {} has no gradient", buffer.index())))
     }
 
     fn parameter(&self, flat: &Range<usize>) -> Result<Slice, Error> {
         let (chunk, first) = self.layout.find(flat)?;
-        Ok(Slice { first, len: flat.len(), ..self.chunks[chunk].parameters })
+        Ok(Slice { first, len: flat.len(), ..self.allocation.chunks[chunk].parameters })
     }
 
     fn parameter_gradient(&self, flat: &Range<usize>) -> Result<Slice, Error> {
         let (chunk, first) = self.layout.find(flat)?;
-        Ok(Slice { first, len: flat.len(), ..self.chunks[chunk].gradient })
+        Ok(Slice { first, len: flat.len(), ..self.allocation.chunks[chunk].gradient })
     }
 
     /// The first elements of a scratch buffer, which grows to hold them.
     fn scratch(&mut self, scratch: Scratch, len: usize) -> Slice {
-        let buffer = self.scratch[scratch as usize];
-        let size = &mut self.buffers[buffer.0];
-        *size = (len as u64 * Element::F32.bytes()).max(*size);
-        Slice { buffer, element: Element::F32, first: 0, len }
+        self.allocation.scratch(scratch, len)
+    }
+
+    /// The buffers that hold a batch.
+    fn inputs(&self) -> Inputs {
+        self.allocation.inputs
     }
 
     /// Rows of a kind in the largest run.
@@ -359,15 +251,6 @@ impl<'a> Lowering<'a> {
         let kernel = Kernel::new(shader::REDUCE).set("LEN", y.len).set("SPLITS", splits);
         let grid = Grid::Items(Count::Fixed(y.len), ELEMENTS);
         self.push(kernel.read("x", partial).write("y", y), grid);
-    }
-}
-
-/// The buffers of an operation that are stored in 32 bits whatever the precision.
-fn exact(op: &Op) -> Vec<Buffer> {
-    match op {
-        Op::Attention { log_sum, .. } => vec![*log_sum],
-        Op::Loss { logits, values } => vec![logits.buffer, values.buffer],
-        _ => vec![],
     }
 }
 

@@ -5,6 +5,7 @@
 //! encodes the same list again. Everything keeps to wgpu's default limits; a batch that the
 //! buffers do not hold is run in parts whose gradients add up. Every sum has a fixed order, so
 //! the same batch gives the same bits on the same adapter.
+mod allocation;
 mod device;
 mod layout;
 mod lower;
@@ -25,13 +26,15 @@ pub use device::{AdapterDescription, Choice, Device, MemoryLimits, Precision, ad
 pub use prober::Prober;
 
 use self::{
+    allocation::Purpose,
     lower::Plan,
     plan::{Dispatch, Element, SUMMARY},
     reports::{Outcome, Reports, Summary},
     runner::{Control, Part, Runner, Settings},
 };
 use crate::{
-    AdamW, Backend, Batch, Error, LossScale, Losses, OptimizerState, Outputs, initialise,
+    AdamW, Backend, Batch, Error, LossScale, Losses, MemoryPlan, OptimizerState, Outputs,
+    initialise,
     program::{Program, View},
 };
 
@@ -41,6 +44,7 @@ pub struct Gpu {
     runner: Runner,
     outputs: (View, View),
     parameters: usize,
+    purpose: Purpose,
     reports: Reports,
     /// Losses that had to be read before they were asked for.
     untold: VecDeque<Result<Losses, Error>>,
@@ -54,17 +58,47 @@ impl Gpu {
     /// # Errors
     /// If the configuration is out of range, or the device cannot hold the network.
     pub fn new(device: Device, config: &Config, seed: u64, capacity: usize) -> Result<Gpu, Error> {
-        let program = Program::new(config)?;
-        let reports = Reports::new(&device);
-        let runner = Runner::new(device, &program, capacity)?;
-        let outputs = program.outputs().expect("a network has a loss");
-        let parameters = initialise(config, seed);
-        runner.write_chunks(&parameters, |chunk| chunk.parameters);
-        let parameters = parameters.len();
-        let gpu = Gpu { runner, outputs, parameters, reports, untold: VecDeque::new() };
+        let gpu = Gpu::open(device, config, capacity, Purpose::Training)?;
+        gpu.runner.write_chunks(&initialise(config, seed), |chunk| chunk.parameters);
         gpu.runner.set_control(Control { steps: 0, loss_scale: gpu.scale(None) });
         gpu.runner.device.wait()?;
         Ok(gpu)
+    }
+
+    /// A network that is only evaluated, in a small part of the memory. Its parameters are
+    /// zeros until they are restored; gradients and steps are refused.
+    ///
+    /// # Errors
+    /// As [`Gpu::new`].
+    pub fn for_evaluation(device: Device, config: &Config, capacity: usize) -> Result<Gpu, Error> {
+        Gpu::open(device, config, capacity, Purpose::Evaluation)
+    }
+
+    fn open(
+        device: Device,
+        config: &Config,
+        capacity: usize,
+        purpose: Purpose,
+    ) -> Result<Gpu, Error> {
+        let program = Program::new(config)?;
+        Ok(Gpu {
+            outputs: program.outputs().expect("a network has a loss"),
+            parameters: program.parameters,
+            purpose,
+            reports: Reports::new(&device),
+            untold: VecDeque::new(),
+            runner: Runner::new(device, &program, capacity, purpose)?,
+        })
+    }
+
+    /// Refuses what an evaluated network cannot do.
+    fn trains(&self) -> Result<(), Error> {
+        match self.purpose {
+            Purpose::Training => Ok(()),
+            Purpose::Evaluation => {
+                Err(Error::Device("the network was opened for evaluation only".to_owned()))
+            }
+        }
     }
 
     /// The device.
@@ -95,6 +129,7 @@ impl Gpu {
         finally: &[Part],
         reported: bool,
     ) -> Result<(), Error> {
+        self.trains()?;
         batch.validate()?;
         batch.validate_targets()?;
         let runner = &mut self.runner;
@@ -204,6 +239,7 @@ impl Backend for Gpu {
     }
 
     fn optimizer_state(&mut self) -> Result<OptimizerState, Error> {
+        self.trains()?;
         let m = self.runner.read_chunks(|chunk| chunk.first)?;
         let v = self.runner.read_chunks(|chunk| chunk.second)?;
         let Control { steps, loss_scale } = self.runner.control()?;
@@ -219,11 +255,17 @@ impl Backend for Gpu {
         state.validate(expected)?;
         self.forget()?;
         self.runner.write_chunks(parameters, |chunk| chunk.parameters);
-        self.runner.write_chunks(&state.m, |chunk| chunk.first);
-        self.runner.write_chunks(&state.v, |chunk| chunk.second);
+        if self.trains().is_ok() {
+            self.runner.write_chunks(&state.m, |chunk| chunk.first);
+            self.runner.write_chunks(&state.v, |chunk| chunk.second);
+        }
         let loss_scale = self.scale(state.loss_scale);
         self.runner.set_control(Control { steps: state.step, loss_scale });
         self.runner.device.wait()
+    }
+
+    fn memory(&self) -> MemoryPlan {
+        self.runner.plan.memory
     }
 }
 
@@ -249,7 +291,9 @@ pub fn shaders(
     precision: Precision,
 ) -> Result<Vec<Shader>, Error> {
     let binding = wgpu::Limits::default().max_storage_buffer_binding_size / Element::F32.bytes();
-    let plan = Plan::new(&Program::new(config)?, max_positions, binding as usize, precision)?;
+    let purpose = Purpose::Training;
+    let plan =
+        Plan::new(&Program::new(config)?, max_positions, binding as usize, precision, purpose)?;
     let parts = [plan.forward, plan.loss, plan.backward, plan.norm, plan.update];
     let mut shaders: Vec<Shader> = vec![];
     for Dispatch { name, text, bindings, .. } in parts.into_iter().flatten() {

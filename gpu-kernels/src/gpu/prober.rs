@@ -1,5 +1,6 @@
 //! Any program, run once: what the tests of single operations need.
 use super::{
+    allocation::Purpose,
     device::Device,
     runner::{Control, Part, Runner, Settings},
 };
@@ -24,7 +25,7 @@ impl Prober {
             last == program && runner.plan.capacity.positions() == positions
         };
         if !self.last.as_ref().is_some_and(suits) {
-            let runner = Runner::new(self.device.clone(), program, positions)?;
+            let runner = Runner::new(self.device.clone(), program, positions, Purpose::Training)?;
             self.last = Some((program.clone(), runner));
         }
         let (_, runner) = self.last.as_mut().expect("it was set above");

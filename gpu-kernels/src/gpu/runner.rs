@@ -6,8 +6,9 @@ use wgpu::{
 };
 
 use super::{
+    allocation::{Chunk, Purpose},
     device::Device,
-    lower::{Chunk, Plan},
+    lower::Plan,
     memory::{Feed, Memory},
     plan::{CONTROL, Element, Slice},
     record::{Recorded, Recorder},
@@ -91,11 +92,16 @@ pub(super) struct Runner {
 
 impl Runner {
     /// Allocates and records everything, for runs of up to `capacity` positions.
-    pub fn new(device: Device, program: &Program, capacity: usize) -> Result<Runner, Error> {
+    pub fn new(
+        device: Device,
+        program: &Program,
+        capacity: usize,
+        purpose: Purpose,
+    ) -> Result<Runner, Error> {
         let limits = device.limits();
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let binding = (binding.min(MAX_BINDING) / Element::F32.bytes()) as usize;
-        let plan = Plan::new(program, capacity, binding, device.precision())?;
+        let plan = Plan::new(program, capacity, binding, device.precision(), purpose)?;
         let memory = Memory::new(&device, &plan.buffers)?;
         let run = device.device.create_buffer(&BufferDescriptor {
             label: Some("run"),

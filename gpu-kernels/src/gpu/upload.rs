@@ -10,7 +10,7 @@ use bytemuck::cast_slice;
 use wgpu::CommandEncoder;
 
 use super::{
-    lower::Inputs,
+    allocation::Inputs,
     memory::{Feed, Memory},
     plan::Slice,
 };

@@ -10,6 +10,7 @@ mod builder;
 mod gradients;
 mod network;
 mod op;
+mod places;
 #[cfg(test)]
 mod tests;
 

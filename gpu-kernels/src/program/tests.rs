@@ -86,3 +86,35 @@ fn gradients_take_a_small_part_of_the_activations_memory() {
     let buffers: usize = program.buffers.iter().map(|b| elements(b.rows, b.width)).sum();
     assert!(slots * 3 < buffers, "{slots} of {buffers}");
 }
+
+/// In evaluation a place is taken by one buffer at a time.
+#[test]
+fn no_two_live_activations_share_a_place() {
+    for config in configurations() {
+        let program = Program::new(&config).unwrap();
+        let places = program.places();
+        let mut owner = vec![None; places.len()];
+        for op in &program.ops {
+            for buffer in op.reads() {
+                let found = owner[places[buffer.index()]];
+                assert_eq!(found, Some(buffer), "{op:?} finds another's values");
+            }
+            for buffer in op.outputs() {
+                let place = places[buffer.index()];
+                let reads = op.reads().into_iter().any(|read| places[read.index()] == place);
+                assert!(!reads, "{op:?} overwrites what it reads");
+                owner[place] = Some(buffer);
+            }
+        }
+        let (logits, values) = program.outputs().unwrap();
+        for buffer in [logits.buffer, values.buffer] {
+            assert_eq!(owner[places[buffer.index()]], Some(buffer));
+        }
+        let (all, kept) = (program.buffers.len(), places.iter().max().unwrap() + 1);
+        assert!(3 * kept < all, "{kept} places for {all} buffers");
+        assert!(program.all_buffers().zip(&places).all(|(buffer, &place)| {
+            let first = places.iter().position(|&other| other == place).unwrap();
+            program.buffers[first].rows == program.info(buffer).rows
+        }));
+    }
+}

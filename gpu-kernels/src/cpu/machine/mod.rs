@@ -13,7 +13,7 @@ use super::{
     ops::{attention::Attention, conv::Conv, policy::Squares, scan::Scan},
 };
 use crate::{
-    Outputs,
+    MemoryPlan, Outputs,
     program::{Buffer, Over, Program, Rows, Sizes, View},
 };
 
@@ -46,6 +46,17 @@ impl Machine {
     /// The program.
     pub const fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// What it keeps in memory, besides parameters.
+    pub fn memory(&self) -> MemoryPlan {
+        let bytes = |all: &[Vec<f32>]| all.iter().map(|data| 4 * data.len() as u64).sum();
+        MemoryPlan {
+            activations: bytes(&self.activations),
+            gradients: bytes(&self.gradients),
+            scratch: 4 * self.scratch.len() as u64,
+            ..MemoryPlan::default()
+        }
     }
 
     /// Makes room for `sizes`; what is there stays.

@@ -13,7 +13,7 @@ const MOST_SCALE: f32 = 16_777_216.0;
 impl Lowering<'_> {
     /// Appends the gradient's norm.
     pub(super) fn norm(&mut self) {
-        let chunks = self.chunks.clone();
+        let chunks = self.allocation.chunks.clone();
         let partial = self.scratch(Scratch::Partial, chunks.len() * NORM_GROUPS);
         for (i, chunk) in chunks.iter().enumerate() {
             let kernel = Kernel::new(shader::SQUARE_NORM)
@@ -30,8 +30,8 @@ impl Lowering<'_> {
             .with(shader::SUMMARY)
             .set("LEN", partial.len)
             .read("partial", partial)
-            .read("control", self.control)
-            .write("summary", self.summary);
+            .read("control", self.allocation.control)
+            .write("summary", self.allocation.summary);
         self.push(kernel, Grid::Items(Count::Fixed(1), 1));
     }
 
@@ -42,15 +42,15 @@ impl Lowering<'_> {
             .set("SCALES", self.precision == Precision::F16)
             .set("GROWTH_INTERVAL", GROWTH_INTERVAL)
             .set("MOST_SCALE", MOST_SCALE)
-            .write("summary", self.summary)
-            .write("control", self.control);
+            .write("summary", self.allocation.summary)
+            .write("control", self.allocation.control);
         self.push(kernel, Grid::Items(Count::Fixed(1), 1));
-        for chunk in self.chunks.clone() {
+        for chunk in self.allocation.chunks.clone() {
             let Slice { len, .. } = chunk.parameters;
             let kernel = Kernel::new(shader::ADAMW)
                 .with(shader::SUMMARY)
                 .set("LEN", len)
-                .read("summary", self.summary)
+                .read("summary", self.allocation.summary)
                 .read("gradient", chunk.gradient)
                 .write("parameters", chunk.parameters)
                 .write("first", chunk.first)

@@ -19,12 +19,12 @@ fn from_to_scale(width: usize) -> f32 {
 impl Lowering<'_> {
     /// A kernel that reads the legal entries.
     fn entries_kernel(&self, source: shader::Source) -> Kernel {
-        Kernel::new(source).with(shader::ENTRIES).read("entries", self.inputs.entries)
+        Kernel::new(source).with(shader::ENTRIES).read("entries", self.inputs().entries)
     }
 
     /// One that goes through the entries of each position.
     fn position_kernel(&self, source: shader::Source, output: Buffer) -> Result<Kernel, Error> {
-        let kernel = self.entries_kernel(source).read("offsets", self.inputs.offsets);
+        let kernel = self.entries_kernel(source).read("offsets", self.inputs().offsets);
         Ok(kernel.read("dy", self.gradient(output)?))
     }
 
@@ -63,8 +63,8 @@ impl Lowering<'_> {
             .entries_kernel(shader::LEGAL_LINEAR_WEIGHT_GRAD)
             .set("MOVES", MOVES)
             .set("WIDTH", weight.inputs)
-            .read("starts", self.inputs.starts)
-            .read("by_index", self.inputs.by_index)
+            .read("starts", self.inputs().starts)
+            .read("by_index", self.inputs().by_index)
             .read("dy", self.gradient(output)?)
             .write("dw", self.parameter_gradient(&weight.range())?)
             .write("db", self.parameter_gradient(&bias.range())?);
@@ -119,21 +119,21 @@ impl Lowering<'_> {
         let kernel = Kernel::new(shader::LOSS)
             .with(shader::SUM64)
             .with(shader::SUMMARY)
-            .set("VALUES_AT", self.inputs.outcomes.first)
-            .read("offsets", self.inputs.offsets)
+            .set("VALUES_AT", self.inputs().outcomes.first)
+            .read("offsets", self.inputs().offsets)
             .read("logits", self.activation(logits.buffer))
             .read("values", self.activation(values.buffer))
-            .read("targets", self.inputs.targets)
-            .read("control", self.control)
+            .read("targets", self.inputs().targets)
+            .read("control", self.allocation.control)
             .write("dlogits", self.gradient(logits.buffer)?)
             .write("dvalues", self.gradient(values.buffer)?)
-            .write("losses", self.losses);
+            .write("losses", self.allocation.losses);
         self.push(kernel, Grid::Items(Count::Each(Rows::Position, 1), 1));
         let kernel = Kernel::new(shader::TALLY)
             .with(shader::SUM256)
             .with(shader::SUMMARY)
-            .read("losses", self.losses)
-            .write("summary", self.summary);
+            .read("losses", self.allocation.losses)
+            .write("summary", self.allocation.summary);
         self.push(kernel, Grid::Items(Count::Fixed(1), 1));
         Ok(())
     }

@@ -51,8 +51,8 @@ impl Lowering<'_> {
         let kernel = Kernel::new(shader::EMBED)
             .set("SQUARES", SQUARES)
             .set("AUX", AUX)
-            .read("tokens", self.inputs.tokens)
-            .read("scalars", self.inputs.scalars)
+            .read("tokens", self.inputs().tokens)
+            .read("scalars", self.inputs().scalars)
             .read("piece", self.parameter(&piece.range())?)
             .read("square", self.parameter(&square.range())?)
             .read("aux", self.parameter(&aux.range())?)
@@ -77,7 +77,7 @@ impl Lowering<'_> {
             .set("TOKENS", TOKENS)
             .set("WIDTH", width)
             .set("SPLITS", splits)
-            .read("tokens", self.inputs.tokens)
+            .read("tokens", self.inputs().tokens)
             .read("dy", dy)
             .write("partial", partial);
         self.push(kernel, Grid::Items(Count::Fixed(blocks * splits), 1));
@@ -93,7 +93,7 @@ impl Lowering<'_> {
         self.sum_groups((dy, dense), SQUARES, (sums, dense), width, 1.0, false)?;
         self.outer(
             (sums, dense),
-            (self.inputs.scalars, Columns::dense(AUX)),
+            (self.inputs().scalars, Columns::dense(AUX)),
             Rows::Position,
             Matrix { offset: aux.offset, outputs: width, inputs: AUX },
         )

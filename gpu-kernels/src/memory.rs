@@ -1,0 +1,38 @@
+/// What a backend keeps in memory, in bytes, for as many positions at a time as it was made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MemoryPlan {
+    /// The network's parameters.
+    pub parameters: u64,
+    /// Their gradient.
+    pub parameter_gradients: u64,
+    /// The optimizer's moments.
+    pub optimizer: u64,
+    /// What the forward pass computes.
+    pub activations: u64,
+    /// The gradients of that.
+    pub gradients: u64,
+    /// What single operations need for themselves.
+    pub scratch: u64,
+    /// A batch on its way.
+    pub batch: u64,
+}
+
+impl MemoryPlan {
+    /// The parts by name, in order.
+    pub const fn parts(&self) -> [(&'static str, u64); 7] {
+        [
+            ("parameters", self.parameters),
+            ("their gradient", self.parameter_gradients),
+            ("optimizer", self.optimizer),
+            ("activations", self.activations),
+            ("their gradients", self.gradients),
+            ("scratch", self.scratch),
+            ("batch", self.batch),
+        ]
+    }
+
+    /// All of them together.
+    pub fn total(&self) -> u64 {
+        self.parts().iter().map(|(_, bytes)| bytes).sum()
+    }
+}
