@@ -246,6 +246,24 @@ impl Lowering<'_> {
         for_groups.min(for_rows).min(MAX_PARTIAL / len).max(1)
     }
 
+    /// `y += Σ_rows term(row)`, the kernel saying what is summed: see `row_sum.wgsl`.
+    fn sum_rows(&mut self, kernel: Kernel, rows: Rows, y: Slice) -> Result<(), Error> {
+        let blocks = y.len.div_ceil(SUM_COLUMNS);
+        let splits = self.splits(rows, blocks, y.len);
+        let to = if splits > 1 { self.scratch(Scratch::Partial, splits * y.len) } else { y };
+        let kernel = kernel
+            .with(shader::ROW_SUM)
+            .set("ROWS", per_position(rows)?)
+            .set("WIDTH", y.len)
+            .set("SPLITS", splits)
+            .write("y", to);
+        self.push(kernel, Grid::Items(Count::Fixed(blocks * splits), 1));
+        if splits > 1 {
+            self.reduce(to, y, splits);
+        }
+        Ok(())
+    }
+
     /// `y += Σ_splits partial[split]`.
     fn reduce(&mut self, partial: Slice, y: Slice, splits: usize) {
         let kernel = Kernel::new(shader::REDUCE).set("LEN", y.len).set("SPLITS", splits);

@@ -5,7 +5,8 @@ use crate::{
     program::{Rows, Sizes},
 };
 
-/// Elements between which a binding may start: 256 bytes, wgpu's default alignment.
+/// Elements between which a binding may start: 256 bytes, wgpu's default alignment. Slices of
+/// 16-bit elements start where their buffers do.
 pub(super) const ALIGNMENT: usize = 64;
 /// Words of the two structs in `summary.wgsl`.
 pub(super) const SUMMARY: usize = 8;

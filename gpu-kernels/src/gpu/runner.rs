@@ -24,6 +24,9 @@ const RUN: usize = 12;
 /// Most bytes of a binding, so that the shaders' 32-bit indices reach all of it.
 const MAX_BINDING: u64 = 1 << 32;
 
+/// Bytes that the parts of a batch may lose to alignment on their way.
+const SLACK: u64 = 256;
+
 /// The parts of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
@@ -117,7 +120,7 @@ impl Runner {
             recorder.record(&plan.norm)?,
             recorder.record(&plan.update)?,
         ];
-        let feed = Feed::new(&device, plan.inputs.bytes());
+        let feed = Feed::new(&device, plan.inputs.bytes() + run.size() + SLACK);
         Ok(Runner { device, plan, memory, run, parts, upload: Upload::default(), feed })
     }
 

@@ -60,6 +60,7 @@ sources! {
     RMS_NORM "rms_norm",
     RMS_NORM_GRAD "rms_norm_grad",
     RMS_NORM_WEIGHT_GRAD "rms_norm_weight_grad",
+    ROW_SUM "row_sum",
     SCAN "scan",
     SCAN_ADVANCE "scan_advance",
     SCAN_COMMON "scan_common",

@@ -1,5 +1,5 @@
 //! Matrix products, and sums over rows.
-use super::{Lowering, SUM_COLUMNS, Scratch, per_position};
+use super::{Lowering, Scratch, per_position};
 use crate::{
     Error,
     gpu::{
@@ -76,7 +76,7 @@ impl Lowering<'_> {
         self.gemm(&product, None, None)?;
         self.outer(dy, (self.activation(input.buffer), columns), rows, weight)?;
         if let Some(bias) = bias {
-            self.column_sum(dy, rows, width, self.parameter_gradient(&bias.range())?)?;
+            self.column_sum(dy, rows, self.parameter_gradient(&bias.range())?)?;
         }
         Ok(())
     }
@@ -154,24 +154,9 @@ impl Lowering<'_> {
         &mut self,
         x: (Slice, Columns),
         rows: Rows,
-        width: usize,
         y: Slice,
     ) -> Result<(), Error> {
-        let blocks = width.div_ceil(SUM_COLUMNS);
-        let splits = self.splits(rows, blocks, width);
-        let to = if splits > 1 { self.scratch(Scratch::Partial, splits * width) } else { y };
-        let kernel = Kernel::new(shader::COLUMN_SUM)
-            .set("ROWS", per_position(rows)?)
-            .set("WIDTH", width)
-            .set("SPLITS", splits)
-            .view("X", x.1)
-            .read("x", x.0)
-            .write("y", to);
-        self.push(kernel, Grid::Items(Count::Fixed(blocks * splits), 1));
-        if splits > 1 {
-            self.reduce(to, y, splits);
-        }
-        Ok(())
+        self.sum_rows(Kernel::new(shader::COLUMN_SUM).view("X", x.1).read("x", x.0), rows, y)
     }
 }
 

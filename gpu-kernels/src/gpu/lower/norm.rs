@@ -1,5 +1,5 @@
 //! RMSNorm.
-use super::{Lowering, SUM_COLUMNS, Scratch, per_position};
+use super::{Lowering, Scratch, per_position};
 use crate::{
     Error,
     gpu::{
@@ -53,20 +53,11 @@ impl Lowering<'_> {
             .write("scale", scale);
         self.push(kernel, Grid::Items(Count::Each(rows, 1), 1));
 
-        let blocks = width.div_ceil(SUM_COLUMNS);
-        let splits = self.splits(rows, blocks, width);
-        let partial = self.scratch(Scratch::Partial, splits * width);
         let kernel = Kernel::new(shader::RMS_NORM_WEIGHT_GRAD)
-            .set("ROWS", per_position(rows)?)
-            .set("WIDTH", width)
-            .set("SPLITS", splits)
             .view("X", self.columns(input))
             .read("x", self.activation(input.buffer))
             .read("dy", dy)
-            .read("scale", scale)
-            .write("partial", partial);
-        self.push(kernel, Grid::Items(Count::Fixed(blocks * splits), 1));
-        self.reduce(partial, self.parameter_gradient(&weight.range())?, splits);
-        Ok(())
+            .read("scale", scale);
+        self.sum_rows(kernel, rows, self.parameter_gradient(&weight.range())?)
     }
 }

@@ -1,5 +1,5 @@
 //! Convolution and scan along sequences.
-use super::{Lowering, SUM_COLUMNS, Scratch, align};
+use super::{Lowering, Scratch, align};
 use crate::{
     Error,
     gpu::{
@@ -99,20 +99,11 @@ impl Lowering<'_> {
         let kernel = self.input_gradient(kernel, "x", input)?;
         self.elements(kernel, rows, width)?;
 
-        let blocks = weight.len.div_ceil(SUM_COLUMNS);
-        let splits = self.splits(rows, blocks, weight.len);
-        let partial = self.scratch(Scratch::Partial, splits * weight.len);
-        let kernel = Kernel::new(shader::CONV_WEIGHT_GRAD)
-            .set("TAPS", taps)
-            .set("WIDTH", width)
-            .set("SPLITS", splits)
-            .read("da", slopes)
-            .write("partial", partial);
+        let kernel = Kernel::new(shader::CONV_WEIGHT_GRAD).set("TAPS", taps).read("da", slopes);
         let kernel = self.input(kernel, "x", input);
-        self.push(kernel, Grid::Items(Count::Fixed(blocks * splits), 1));
-        self.reduce(partial, self.parameter_gradient(&weight.range())?, splits);
+        self.sum_rows(kernel, rows, self.parameter_gradient(&weight.range())?)?;
         let gradient = self.parameter_gradient(&bias.range())?;
-        self.column_sum((slopes, Columns::dense(width)), rows, width, gradient)
+        self.column_sum((slopes, Columns::dense(width)), rows, gradient)
     }
 
     /// A kernel of the scan with what all of them read.

@@ -86,7 +86,7 @@ impl Lowering<'_> {
         // The 64 squares of a position, seen as one wide row.
         let wide = SQUARES * width;
         let dsquare = self.parameter_gradient(&square.range())?;
-        self.column_sum((dy, Columns::dense(wide)), Rows::Position, wide, dsquare)?;
+        self.column_sum((dy, Columns::dense(wide)), Rows::Position, dsquare)?;
 
         let sums = self.scratch(Scratch::Position, self.most_rows(Rows::Position) * width);
         let dense = Columns::dense(width);

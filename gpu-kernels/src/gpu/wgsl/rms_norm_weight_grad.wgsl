@@ -1,17 +1,4 @@
-// partial[split, d] = sum over the split's rows of dy x r.
-
-@compute @workgroup_size(64)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    let blocks = (WIDTH + 63u) / 64u;
-    let index = folded(group);
-    let split = index / blocks;
-    let d = index % blocks * 64u + local;
-    if split >= SPLITS || d >= WIDTH { return; }
-    let rows = ROWS * run.positions;
-    let share = (rows + SPLITS - 1u) / SPLITS;
-    var sum = 0.0;
-    for (var row = split * share; row < min((split + 1u) * share, rows); row++) {
-        sum += f32(dy[row * WIDTH + d]) * f32(x[row * X_PITCH + X_COLUMN + d]) * scale[row];
-    }
-    partial[split * WIDTH + d] = sum;
+// dw = sum over rows of dy x r, `scale` keeping the rows' r.
+fn term(row: u32, c: u32) -> f32 {
+    return f32(dy[row * WIDTH + c]) * f32(x[row * X_PITCH + X_COLUMN + c]) * scale[row];
 }
