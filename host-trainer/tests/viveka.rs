@@ -175,6 +175,25 @@ fn where_every_move_mates_there_is_nothing_to_fit_and_little_to_lose() {
     assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
 }
 
+/// Where only one opening teaches anything, nothing can be fitted without it: the fit stands, and
+/// what it does on openings left out is not told.
+#[test]
+fn a_fold_that_cannot_be_fitted_costs_its_figures_alone() {
+    let opening = |line: &str| serde_json::from_str::<Value>(line).unwrap()["opening"].clone();
+    let bytes = fs::read(fixture("library.jsonl.zst")).unwrap();
+    let text = String::from_utf8(zstd::decode_all(&bytes[..]).unwrap()).unwrap();
+    let first = opening(&lines()[0]);
+    let taught = text.lines().filter(|line| opening(line) == first).map(String::from);
+    let flat = lines().into_iter().filter(|line| opening(line) != first).step_by(8);
+    let lines: Vec<String> = taught.chain(flat.map(|line| scored(&line, "m3"))).collect();
+    let folder = folder_with(&lines);
+    let said = succeed(folder.path(), &["-q", "fit", "lib.jsonl"]);
+    let why = "not cross-validated, since in a fold the fit gives material no weight";
+    assert!(said.contains(why), "{said}");
+    assert!(said.contains("beta "), "the weights are told: {said}");
+    assert_eq!(names(folder.path()), ["lib.jsonl", "viveka.json"]);
+}
+
 #[test]
 fn a_position_in_check_is_judged_by_its_few_moves() {
     let in_check = |line: &String| {
