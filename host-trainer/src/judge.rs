@@ -56,7 +56,11 @@ impl<'a> Judged<'a> {
         let scans: Vec<i32> = features.moves.iter().map(|v| weights.scan(v)).collect();
         let mut scan: Vec<usize> = (0..scores.len()).collect();
         scan.sort_by_key(|&i| scan_order(scans[i], labelled.moves[i].mv));
-        Judged { labelled, features, scores, scans, scan }
+        let judged = Judged { labelled, features, scores, scans, scan };
+        // The features keep the second looks: what rates the choices later, on one thread, finds
+        // them there.
+        judged.checked(weights);
+        judged
     }
 
     /// Entropy of the move distribution, in thousandths of a nat.
@@ -101,9 +105,12 @@ impl<'a> Judged<'a> {
         best_of(self.scan.iter().take(CANDIDATES).map(|&i| (i, self.scores[i])))
     }
 
-    /// The best candidates by the score with the check.
+    /// The best candidates by the score with the check. The board looks twice at the first of
+    /// those that lead together; here all of them are, so that those remain that would tie in
+    /// whatever order: no order decides what a choice loses.
     pub fn checked(&self, weights: &Weights) -> Vec<usize> {
-        best_of(self.totals(weights).into_iter())
+        let unchecked_first = |c: &Candidate| (-c.total, c.checked);
+        best_of(self.totals_by(weights, unchecked_first).into_iter())
     }
 
     /// Numbers of the scan's candidates, its first choice first.
@@ -124,28 +131,51 @@ impl<'a> Judged<'a> {
     }
 
     /// The candidates with their scores less what the check takes off: two looks at whoever comes
-    /// to lead, one at the others.
+    /// to lead, one at the others, as on the board.
     fn totals(&self, weights: &Weights) -> Vec<(usize, i32)> {
+        let order = |c: &Candidate| {
+            (-c.total, scan_order(self.scores[c.number], self.labelled.moves[c.number].mv))
+        };
+        self.totals_by(weights, order)
+    }
+
+    /// The candidates' totals if the leader is whoever `rank` puts first.
+    fn totals_by<K: Ord>(
+        &self,
+        weights: &Weights,
+        rank: impl Fn(&Candidate) -> K,
+    ) -> Vec<(usize, i32)> {
         let total = |i: usize, points: i16| {
             let drop = Drop { points: points.into(), ..Drop::default() };
             self.scores[i] - weights.penalty(drop)
         };
-        let once = |&i: &usize| (i, total(i, self.features.drops[i]), false);
-        let mut all: Vec<(usize, i32, bool)> = self.candidates().iter().map(once).collect();
-        let rank = |&(i, total, _): &(usize, i32, bool)| {
-            (-total, scan_order(self.scores[i], self.labelled.moves[i].mv))
+        let once = |&i: &usize| Candidate {
+            number: i,
+            total: total(i, self.features.drops[i]),
+            checked: false,
         };
+        let mut all: Vec<Candidate> = self.candidates().iter().map(once).collect();
         check_leaders(
             &mut all,
             rank,
-            |c| c.2,
+            |c| c.checked,
             |c| {
-                let points = self.features.drop_twice(self.labelled, c.0);
-                (c.1, c.2) = (total(c.0, points), true);
+                let points = self.features.drop_twice(self.labelled, c.number);
+                (c.total, c.checked) = (total(c.number, points), true);
             },
         );
-        all.into_iter().map(|(i, total, _)| (i, total)).collect()
+        all.into_iter().map(|c| (c.number, c.total)).collect()
     }
+}
+
+/// A candidate while leaders are looked at twice.
+struct Candidate {
+    /// Its number among the moves.
+    number: usize,
+    /// Its score less what the check takes off.
+    total: i32,
+    /// Whether it was looked at twice.
+    checked: bool,
 }
 
 /// The moves that share the highest value.
@@ -369,7 +399,30 @@ fn quintiles(values: &[f64], marked: &[bool]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use kibitzer_core::{
+        position::parse_fen,
+        shakmaty::Position as _,
+        viveka::{FITTED, TERM_COUNT},
+    };
+
     use super::*;
+    use crate::library::LabelledMove;
+
+    /// Three moves, alike in everything but what a second look finds.
+    #[test]
+    fn all_that_lead_together_get_a_second_look() {
+        let position = parse_fen("7k/8/8/8/8/8/8/R6K w - - 0 1").unwrap();
+        let moves = position.legal_moves().into_iter().take(3);
+        let moves = moves.map(|mv| LabelledMove { mv, score: 0, top: false }).collect();
+        let labelled =
+            LabelledPosition { opening: "x".into(), moves, position, last: None, lines: vec![] };
+        let features = Features::of(vec![[0; TERM_COUNT]; 3], vec![0; 3]);
+        for (i, points) in [500, 0, 0].into_iter().enumerate() {
+            features.expect_twice(i, points);
+        }
+        let judged = Judged::new(&labelled, &features, &FITTED);
+        assert_eq!(judged.checked(&FITTED), [1, 2], "whatever comes first");
+    }
 
     #[test]
     fn ranks_share_ties() {

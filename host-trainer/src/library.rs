@@ -1,5 +1,6 @@
 //! Labelled libraries: positions with an engine's score for every legal move.
 use std::{
+    cmp::Reverse,
     collections::{HashMap, HashSet},
     io::{BufRead as _, BufReader},
     path::Path,
@@ -243,7 +244,8 @@ fn parse_line(text: &str) -> Result<LabelledPosition, Fault> {
     let last = record.last.as_deref().map(last_move).transpose()?;
     let moves = moves.into_iter().map(|(_, labelled)| labelled).collect();
     let lines = record.top.iter().map(|top| principal_variation(&position, top));
-    let lines = lines.collect::<Result<_, _>>()?;
+    let mut lines = lines.collect::<Result<Vec<_>, _>>()?;
+    lines.sort_by_key(|line| Reverse(line.score));
     Ok(LabelledPosition { opening: record.opening, position, last, moves, lines })
 }
 
@@ -254,6 +256,12 @@ fn principal_variation(root: &Chess, top: &Top) -> Result<Line, Fault> {
         let what = format!("the line of {first} has the illegal move {uci}");
         Fault::new(what, "label the position again, or delete the line")
     };
+    if line.first().is_some_and(|start| start != first) {
+        return Err(Fault::new(
+            format!("the line of {first} starts with {}", line[0]),
+            "label the position again, or delete the line",
+        ));
+    }
     let mut position = root.clone();
     let mut moves = Vec::with_capacity(line.len());
     for uci in line {
@@ -380,5 +388,14 @@ mod tests {
         assert_eq!(what(ALL, top), "the top move a2a5 is missing from the list of all moves");
         let top = r#"["a2a4", 3, ["a2a4", "a4a5"]]"#;
         assert_eq!(what(ALL, top), "the line of a2a4 has the illegal move a4a5");
+        let top = r#"["a2a4", 3, ["a2a3", "e8e7"]]"#;
+        assert_eq!(what(ALL, top), "the line of a2a4 starts with a2a3");
+    }
+
+    #[test]
+    fn lines_come_best_first_in_whatever_order_the_file_has_them() {
+        let top = r#"["e1d2", 40, []], ["a2a4", 210, []], ["a2a3", 90, []]"#;
+        let lines = line(ALL, top).ok().unwrap().lines;
+        assert_eq!(lines.iter().map(|line| line.score).collect::<Vec<_>>(), [210, 90, 40]);
     }
 }

@@ -43,7 +43,8 @@ fn the_features_explain_more_than_material_on_openings_held_out() {
     assert_eq!(again.weights, fit.weights, "a fit is repeatable");
 }
 
-/// A table left behind by a change of the features would not.
+/// A table left behind by a change of the features would not. What the weights explain where they
+/// were not fitted is another test's matter: these were fitted on these very positions.
 #[test]
 fn the_built_in_weights_fit_the_features() {
     let quiet = quiet::collect(&positions(4));

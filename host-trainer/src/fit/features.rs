@@ -41,6 +41,14 @@ impl Features {
     }
 }
 
+#[cfg(test)]
+impl Features {
+    /// Makes a second look at move number `i` find this.
+    pub fn expect_twice(&self, i: usize, points: i16) {
+        self.twice[i].set(points).expect("nobody looked before");
+    }
+}
+
 /// Computes every move of every position; `done` is called after each position.
 pub fn compute(positions: &[LabelledPosition], done: impl Fn() + Sync) -> Vec<Features> {
     positions
