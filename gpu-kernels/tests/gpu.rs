@@ -160,6 +160,11 @@ fn sixteen_bits_learn_as_well_as_32() {
         }
         losses
     };
+    let memory = |device: Device| Gpu::new(device, &small(), 5, 4).unwrap().memory();
+    let (narrow, wide) = (memory(half.clone()), memory(device().unwrap()));
+    // Nearly half: a few sums are kept in 32 bits.
+    assert!(3 * narrow.activations < 2 * wide.activations, "{narrow:?} of {wide:?}");
+    assert!(3 * narrow.gradients < 2 * wide.gradients, "{narrow:?} of {wide:?}");
     let (found, expected) = (train(half), train(device().unwrap()));
     assert!(found.iter().filter(|losses| losses.skipped).count() < 10);
     let mean = |losses: &[kibitzer_gpu::Losses]| {

@@ -245,6 +245,7 @@ impl Backend for Cpu {
         state.validate(expected)?;
         self.parameters.copy_from_slice(parameters);
         self.state.clone_from(state);
+        // In 32 bits no loss is scaled.
         self.state.loss_scale = None;
         self.untold.clear();
         Ok(())

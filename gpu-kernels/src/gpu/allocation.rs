@@ -191,11 +191,8 @@ impl Stored {
     }
 
     fn of(&self, rows: Rows) -> Element {
-        match self.precision {
-            // What the loss is computed from is worth its few bytes.
-            Precision::F16 if rows != Rows::Legal => Element::F16,
-            _ => Element::F32,
-        }
+        // What the loss is computed from is worth its few bytes.
+        if rows == Rows::Legal { Element::F32 } else { self.precision.element() }
     }
 
     fn of_buffer(&self, program: &Program, buffer: Buffer) -> Element {

@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex};
 
 use wgpu::{Adapter, DeviceType, Features, Limits, SubmissionIndex};
 
+use super::plan::Element;
 use crate::Error;
 
 /// Which kind of adapter to use.
@@ -39,6 +40,16 @@ pub enum Precision {
     /// In 16 bits, in half the memory. The loss is scaled so that gradients neither vanish nor
     /// overflow; a step whose gradients overflow is skipped, and the next one scaled down.
     F16,
+}
+
+impl Precision {
+    /// What activations and their gradients are made of.
+    pub(super) const fn element(self) -> Element {
+        match self {
+            Precision::F32 => Element::F32,
+            Precision::F16 => Element::F16,
+        }
+    }
 }
 
 /// What an adapter is and how much it holds.

@@ -20,7 +20,7 @@ use super::{
     allocation::{Allocation, Chunk, Inputs, Purpose, Scratch, align},
     device::Precision,
     layout::Layout,
-    plan::{Columns, Count, Dispatch, Grid, Kernel, Slice},
+    plan::{Columns, Count, Dispatch, Element, Grid, Kernel, Slice},
     shader,
 };
 use crate::{
@@ -77,7 +77,7 @@ impl Plan {
         purpose: Purpose,
     ) -> Result<Plan, Error> {
         let layout = Layout::new(program, binding)?;
-        let capacity = capacity(program, positions, binding)?;
+        let capacity = capacity(program, positions, binding, precision)?;
         let allocation = Allocation::new(program, &layout, capacity, precision, purpose);
         let dispatches = vec![];
         Lowering { program, layout, capacity, allocation, precision, purpose, dispatches }.plan()
@@ -85,7 +85,12 @@ impl Plan {
 }
 
 /// The sizes of the largest run that the limit allows.
-fn capacity(program: &Program, positions: usize, binding: usize) -> Result<Sizes, Error> {
+fn capacity(
+    program: &Program,
+    positions: usize,
+    binding: usize,
+    precision: Precision,
+) -> Result<Sizes, Error> {
     // No position has more on-board entries than there are indices; a run of one always fits.
     let entries = |positions: usize| (positions * MAX_LEGAL).max(MOVES);
     let widest = |rows| {
@@ -93,14 +98,17 @@ fn capacity(program: &Program, positions: usize, binding: usize) -> Result<Sizes
         let widths = widths.chain(program.slots.iter().map(|s| (s.rows, s.width)));
         widths.filter(|&(r, _)| r == rows).map(|(_, width)| width).max().unwrap_or(0)
     };
+    // In bytes. What is stored in 32 bits for either precision is narrow.
+    let exact = Element::F32.bytes() as usize;
+    let stored = precision.element().bytes() as usize;
     let each = [
-        widest(Rows::Square) * SQUARES,
-        widest(Rows::Position),
-        2 * MAX_LEGAL * widest(Rows::Legal).max(1),
+        stored * widest(Rows::Square) * SQUARES,
+        stored * widest(Rows::Position),
+        exact * 2 * MAX_LEGAL * widest(Rows::Legal).max(1),
         // What a scan needs grows no faster than the positions.
-        program.ops.iter().map(|op| sequence::scan_scratch(op, 1)).max().unwrap_or(0),
+        exact * program.ops.iter().map(|op| sequence::scan_scratch(op, 1)).max().unwrap_or(0),
     ];
-    let most = binding / each.into_iter().max().unwrap_or(1).max(1);
+    let most = exact * binding / each.into_iter().max().unwrap_or(1).max(1);
     if most == 0 {
         let mib = binding >> 18;
         return Err(Error::Device(format!("one position does not fit a binding of {mib} MiB")));

@@ -4,7 +4,8 @@
 //! and dispatches that bind them. [`Gpu`] makes the pipelines and bind groups, and each run
 //! encodes the same list again. Everything keeps to wgpu's default limits; a batch that the
 //! buffers do not hold is run in parts whose gradients add up. Every sum has a fixed order, so
-//! the same batch gives the same bits on the same adapter.
+//! the same batch gives the same bits on the same adapter. Whether a step is taken is decided on
+//! the device, and its losses come back while later ones run: no step waits for the host.
 mod allocation;
 mod device;
 mod layout;
