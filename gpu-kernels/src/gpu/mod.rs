@@ -48,7 +48,7 @@ pub struct Gpu {
     purpose: Purpose,
     reports: Reports,
     /// Losses that had to be read before they were asked for.
-    untold: VecDeque<Result<Losses, Error>>,
+    untold: VecDeque<Losses>,
 }
 
 impl Gpu {
@@ -160,17 +160,17 @@ impl Gpu {
     }
 
     /// Waits for the oldest step under way.
-    fn read_oldest(&mut self) -> Option<Result<Losses, Error>> {
-        let (summary, weight) = match self.reports.take(&self.runner.device).transpose()? {
-            Ok(report) => report,
-            Err(error) => return Some(Err(error)),
+    fn read_oldest(&mut self) -> Result<Option<Losses>, Error> {
+        let Some((summary, weight)) = self.reports.take(&self.runner.device)? else {
+            return Ok(None);
         };
         let losses = losses(summary, weight);
-        if summary.outcome != Outcome::Diverged {
-            return Some(Ok(losses));
+        if summary.outcome == Outcome::Diverged {
+            self.forget()?;
+            let Losses { total: loss, gradient_norm, .. } = losses;
+            return Err(Error::Diverged { loss, gradient_norm });
         }
-        let Losses { total: loss, gradient_norm, .. } = losses;
-        Some(self.forget().and(Err(Error::Diverged { loss, gradient_norm })))
+        Ok(Some(losses))
     }
 
     /// Drops what steps under way have to tell. If one diverged, those after it were not taken.
@@ -221,7 +221,7 @@ impl Backend for Gpu {
     fn submit(&mut self, batch: &Batch, hyper: &AdamW, value_weight: f32) -> Result<(), Error> {
         hyper.validate()?;
         if self.reports.is_full() {
-            let oldest = self.read_oldest();
+            let oldest = self.read_oldest()?;
             self.untold.extend(oldest);
         }
         self.start(batch, hyper, value_weight, &[Part::Norm, Part::Update], true)
@@ -231,8 +231,10 @@ impl Backend for Gpu {
         if self.untold.len() + self.reports.len() <= under_way {
             return Ok(None);
         }
-        let oldest = self.untold.pop_front();
-        oldest.or_else(|| self.read_oldest()).transpose()
+        match self.untold.pop_front() {
+            Some(losses) => Ok(Some(losses)),
+            None => self.read_oldest(),
+        }
     }
 
     fn parameters(&mut self) -> Result<Vec<f32>, Error> {
