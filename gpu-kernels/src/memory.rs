@@ -1,3 +1,5 @@
+use std::ops::Add;
+
 /// What a backend keeps in memory, in bytes, for as many positions at a time as it was made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MemoryPlan {
@@ -34,5 +36,21 @@ impl MemoryPlan {
     /// All of them together.
     pub fn total(&self) -> u64 {
         self.parts().iter().map(|(_, bytes)| bytes).sum()
+    }
+}
+
+impl Add for MemoryPlan {
+    type Output = MemoryPlan;
+
+    fn add(self, other: MemoryPlan) -> MemoryPlan {
+        MemoryPlan {
+            parameters: self.parameters + other.parameters,
+            parameter_gradients: self.parameter_gradients + other.parameter_gradients,
+            optimizer: self.optimizer + other.optimizer,
+            activations: self.activations + other.activations,
+            gradients: self.gradients + other.gradients,
+            scratch: self.scratch + other.scratch,
+            batch: self.batch + other.batch,
+        }
     }
 }

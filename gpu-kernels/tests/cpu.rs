@@ -99,6 +99,24 @@ fn a_loss_that_is_not_finite_changes_nothing() {
     assert_eq!(network.optimizer_state().unwrap().step, 0);
 }
 
+/// In lanes and operation by operation; only scratch memory is not known beforehand.
+#[test]
+fn memory_is_as_planned() {
+    let golden = suite::reference::Golden::read("golden_mover");
+    let bytes = 4 * golden.parameters().len() as u64;
+    let networks = [Cpu::new(&golden.config, 1, 8), Cpu::by_operation(&golden.config, 1, 8)];
+    for mut network in networks.map(Result::unwrap) {
+        let planned = network.memory();
+        assert_eq!((planned.parameters, planned.optimizer), (bytes, 2 * bytes));
+        assert!(planned.parameter_gradients >= bytes);
+        assert!(planned.gradients > 0 && planned.activations > planned.gradients);
+        network.step(&suite::cases::batch(8, 1, 18), &AdamW::default(), 0.25).unwrap();
+        let found = network.memory();
+        assert_eq!(kibitzer_gpu::MemoryPlan { scratch: planned.scratch, ..found }, planned);
+        assert_eq!(found.parts().iter().map(|part| part.1).sum::<u64>(), found.total());
+    }
+}
+
 /// What calibration reads: the inputs of every matrix, and the stream.
 #[test]
 fn what_a_matrix_multiplied_can_be_read() {

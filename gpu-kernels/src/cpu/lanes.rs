@@ -11,7 +11,7 @@ use super::{
     ops::loss::Sums,
     vector::{add, simd},
 };
-use crate::{Batch, Outputs, program::Program};
+use crate::{Batch, MemoryPlan, Outputs, program::Program};
 
 /// Most parameters of a network that runs in lanes. A lane reads all of them and writes as many
 /// gradients for every chunk: they, too, must stay in a cache.
@@ -41,6 +41,16 @@ impl Lanes {
         let lane = || Lane { machine: Machine::new(program.clone(), POSITIONS), gradient: vec![] };
         let small = program.parameters <= MAX_PARAMETERS;
         small.then(|| Lanes { lanes: (0..LANES).map(|_| lane()).collect() })
+    }
+
+    /// What it keeps in memory; the lanes' gradients, made in the first step, are counted from
+    /// the beginning.
+    pub fn memory(&self) -> MemoryPlan {
+        let lane = |Lane { machine, .. }: &Lane| MemoryPlan {
+            parameter_gradients: 4 * machine.program().parameters as u64,
+            ..machine.memory()
+        };
+        self.lanes.iter().map(lane).fold(MemoryPlan::default(), |all, lane| all + lane)
     }
 
     /// The outputs of a valid batch.

@@ -229,12 +229,14 @@ impl Backend for Cpu {
 
     fn memory(&self) -> MemoryPlan {
         let bytes = |floats: usize| 4 * floats as u64;
-        MemoryPlan {
+        let network = self.lanes.as_ref().map_or_else(|| self.machine.memory(), Lanes::memory);
+        let flat = MemoryPlan {
             parameters: bytes(self.parameters.len()),
             parameter_gradients: bytes(self.gradient.len()),
             optimizer: bytes(self.state.m.len() + self.state.v.len()),
-            ..self.machine.memory()
-        }
+            ..MemoryPlan::default()
+        };
+        network + flat
     }
 
     fn restore(&mut self, parameters: &[f32], state: &OptimizerState) -> Result<(), Error> {
