@@ -86,7 +86,7 @@ fn a_library_is_learned_measured_and_drawn() {
 
     assert_eq!(succeed(folder, &words("plot run")), "run/plot.svg\n");
     let svg = fs::read_to_string(folder.join("run/plot.svg")).unwrap();
-    for text in ["reliability of the value", "value head", "speed", "held-out top-5"] {
+    for text in ["reliability of the value", "value head", "speed", "wanted move first"] {
         assert!(svg.contains(&format!("\n{text}\n")), "{text}");
     }
     // Two runs, one of them cut short in the middle of a line.

@@ -24,7 +24,7 @@ struct Chart {
     logarithm: bool,
 }
 
-const CHARTS: [Chart; 9] = [
+const CHARTS: [Chart; 10] = [
     Chart {
         title: "policy",
         y: "cross-entropy, nats",
@@ -38,14 +38,15 @@ const CHARTS: [Chart; 9] = [
         logarithm: false,
     },
     Chart {
-        title: "wanted move found",
+        title: "wanted move first",
         y: "share of positions",
-        rows: &[
-            ("training top-1", "/diagnosis/answers/top1"),
-            ("training top-5", "/diagnosis/answers/top5"),
-            ("held-out top-1", "/validation/top1"),
-            ("held-out top-5", "/validation/top5"),
-        ],
+        rows: &[("training", "/diagnosis/answers/top1"), ("held out", "/validation/top1")],
+        logarithm: false,
+    },
+    Chart {
+        title: "wanted move among the first five",
+        y: "share of positions",
+        rows: &[("training", "/diagnosis/answers/top5"), ("held out", "/validation/top5")],
         logarithm: false,
     },
     Chart {
@@ -76,9 +77,9 @@ const CHARTS: [Chart; 9] = [
     },
     Chart {
         title: "learning rate",
-        y: "",
+        y: "log10",
         rows: &[("learning rate", "/learning_rate")],
-        logarithm: false,
+        logarithm: true,
     },
     Chart {
         title: "speed",
@@ -100,9 +101,9 @@ const CHARTS: [Chart; 9] = [
 /// If drawing fails, which is a defect.
 pub fn draw(runs: &[History]) -> Result<String> {
     let mut panels: Vec<Panel> = CHARTS.iter().map(|chart| chart.panel(runs)).collect();
-    panels.insert(5, reliability(runs));
-    panels.insert(6, update_ratios(runs));
-    panels.insert(8, noise_scale(runs));
+    panels.insert(6, reliability(runs));
+    panels.insert(7, update_ratios(runs));
+    panels.insert(9, noise_scale(runs));
     panels.retain(|panel| panel.series.iter().any(|series| !series.points.is_empty()));
     let charts = panels.into_iter().map(|panel| lines(&[panel]));
     sheet::of(&charts.collect::<Result<Vec<_>>>()?)
