@@ -85,7 +85,31 @@ pub trait Backend {
     /// If the device fails.
     fn optimizer_state(&mut self) -> Result<OptimizerState, Error>;
 
-    /// Replaces the parameters and the optimizer's memory; losses not yet told are lost.
+    /// Moves the running average of the parameters towards them: `a += weight · (p − a)`. It is
+    /// zero before the first call.
+    ///
+    /// With weight (1−d)/(1−dᵗ) in call t (from 1), the average is the exponential moving average
+    /// with decay d without a bias towards where it started: parameters i calls ago count in
+    /// proportion to dⁱ.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn average(&mut self, weight: f32) -> Result<(), Error>;
+
+    /// The running average of the parameters.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn averaged(&mut self) -> Result<Vec<f32>, Error>;
+
+    /// Replaces the running average.
+    ///
+    /// # Errors
+    /// If its length is not the number of parameters, or the device fails.
+    fn restore_average(&mut self, average: &[f32]) -> Result<(), Error>;
+
+    /// Replaces the parameters and the optimizer's memory; the running average stays, and
+    /// losses not yet told are lost.
     ///
     /// # Errors
     /// If a vector's length is not the number of parameters, or the device fails.

@@ -7,7 +7,7 @@ pub struct MemoryPlan {
     pub parameters: u64,
     /// Their gradient.
     pub parameter_gradients: u64,
-    /// The optimizer's moments.
+    /// The optimizer's moments, and the running average of the parameters.
     pub optimizer: u64,
     /// What the forward pass computes.
     pub activations: u64,

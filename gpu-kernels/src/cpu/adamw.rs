@@ -1,4 +1,4 @@
-//! The optimizer's pass over all parameters.
+//! The passes over all parameters: the optimizer's and the running average's.
 use rayon::prelude::*;
 
 use super::vector::{dot, simd};
@@ -58,4 +58,19 @@ pub fn step(
                 },
             );
         });
+}
+
+/// `average += weight · (parameters − average)`.
+pub fn average(average: &mut [f32], parameters: &[f32], weight: f32) {
+    let blocks = average.par_chunks_mut(BLOCK).zip(parameters.par_chunks(BLOCK));
+    blocks.for_each(|(average, parameters)| {
+        simd(
+            #[inline(always)]
+            || {
+                for (a, &p) in average.iter_mut().zip(parameters) {
+                    *a += weight * (p - *a);
+                }
+            },
+        );
+    });
 }

@@ -37,6 +37,8 @@ pub struct Cpu {
     capacity: usize,
     parameters: Vec<f32>,
     gradient: Vec<f32>,
+    /// Running average of the parameters; empty before it is first asked for.
+    average: Vec<f32>,
     squares: Vec<f64>,
     state: OptimizerState,
     /// Losses of steps that have not been asked for.
@@ -94,6 +96,7 @@ impl Cpu {
             lanes: None,
             capacity: capacity.max(1),
             gradient: vec![0.0; parameters.len()],
+            average: vec![],
             squares: vec![],
             state: OptimizerState::new(parameters.len()),
             untold: VecDeque::new(),
@@ -233,10 +236,30 @@ impl Backend for Cpu {
         let flat = MemoryPlan {
             parameters: bytes(self.parameters.len()),
             parameter_gradients: bytes(self.gradient.len()),
-            optimizer: bytes(self.state.m.len() + self.state.v.len()),
+            optimizer: bytes(self.state.m.len() + self.state.v.len() + self.average.len()),
             ..MemoryPlan::default()
         };
         network + flat
+    }
+
+    fn average(&mut self, weight: f32) -> Result<(), Error> {
+        self.average.resize(self.parameters.len(), 0.0);
+        adamw::average(&mut self.average, &self.parameters, weight);
+        Ok(())
+    }
+
+    fn averaged(&mut self) -> Result<Vec<f32>, Error> {
+        self.average.resize(self.parameters.len(), 0.0);
+        Ok(self.average.clone())
+    }
+
+    fn restore_average(&mut self, average: &[f32]) -> Result<(), Error> {
+        let (what, expected, found) = ("average", self.parameters.len(), average.len());
+        if found != expected {
+            return Err(Error::ParameterCount { what, expected, found });
+        }
+        self.average = average.to_vec();
+        Ok(())
     }
 
     fn restore(&mut self, parameters: &[f32], state: &OptimizerState) -> Result<(), Error> {

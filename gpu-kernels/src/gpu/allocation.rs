@@ -55,6 +55,7 @@ pub(super) struct Chunk {
     pub gradient: Slice,
     pub first: Slice,
     pub second: Slice,
+    pub average: Slice,
 }
 
 /// Buffers for what a single operation needs between its kernels.
@@ -124,6 +125,7 @@ impl Allocation {
                 gradient: add(buffers, Element::F32, besides),
                 first: add(buffers, Element::F32, besides),
                 second: add(buffers, Element::F32, besides),
+                average: add(buffers, Element::F32, besides),
             }
         };
         let chunks = layout.chunks().iter().map(chunk).collect();
@@ -164,7 +166,9 @@ impl Allocation {
         MemoryPlan {
             parameters: chunks(|chunk| chunk.parameters),
             parameter_gradients: chunks(|chunk| chunk.gradient),
-            optimizer: chunks(|chunk| chunk.first) + chunks(|chunk| chunk.second),
+            optimizer: chunks(|chunk| chunk.first)
+                + chunks(|chunk| chunk.second)
+                + chunks(|chunk| chunk.average),
             activations: of(&self.activations),
             gradients: of(&self.slots),
             scratch: scratch + of(&others),

@@ -61,9 +61,11 @@ pub(super) struct Plan {
     pub forward: Vec<Dispatch>,
     pub loss: Vec<Dispatch>,
     pub backward: Vec<Dispatch>,
-    /// The gradient's norm; the decision about the step and the optimizer.
+    /// The gradient's norm; the decision about the step and the optimizer; the step of the
+    /// parameters' average.
     pub norm: Vec<Dispatch>,
     pub update: Vec<Dispatch>,
+    pub average: Vec<Dispatch>,
 }
 
 impl Plan {
@@ -136,7 +138,7 @@ impl Lowering<'_> {
             self.forward(op)?;
         }
         let forward = std::mem::take(&mut self.dispatches);
-        let mut parts = [(); 4].map(|()| vec![]);
+        let mut parts = [(); 5].map(|()| vec![]);
         if self.purpose == Purpose::Training {
             for op in &loss {
                 self.backward(op)?;
@@ -150,8 +152,10 @@ impl Lowering<'_> {
             parts[2] = std::mem::take(&mut self.dispatches);
             self.update();
             parts[3] = std::mem::take(&mut self.dispatches);
+            self.average();
+            parts[4] = std::mem::take(&mut self.dispatches);
         }
-        let [loss, backward, norm, update] = parts;
+        let [loss, backward, norm, update, average] = parts;
         let memory = self.allocation.memory();
         let Allocation { buffers, inputs, chunks, activations, slots, summary, control, .. } =
             self.allocation;
@@ -171,6 +175,7 @@ impl Lowering<'_> {
             backward,
             norm,
             update,
+            average,
         })
     }
 

@@ -250,6 +250,29 @@ impl Backend for Gpu {
         Ok(OptimizerState { step: steps, m, v, loss_scale: mixed.then_some(loss_scale) })
     }
 
+    fn average(&mut self, weight: f32) -> Result<(), Error> {
+        self.trains()?;
+        let mut encoder = self.runner.begin();
+        self.runner.set_average_weight(&mut encoder, weight);
+        let capacity = self.runner.plan.capacity;
+        self.runner.encode(&mut encoder, &[Part::Average], capacity)?;
+        self.runner.submit(encoder).map(drop)
+    }
+
+    fn averaged(&mut self) -> Result<Vec<f32>, Error> {
+        self.runner.read_chunks(|chunk| chunk.average)
+    }
+
+    fn restore_average(&mut self, average: &[f32]) -> Result<(), Error> {
+        self.trains()?;
+        let (what, expected, found) = ("average", self.parameters, average.len());
+        if found != expected {
+            return Err(Error::ParameterCount { what, expected, found });
+        }
+        self.runner.write_chunks(average, |chunk| chunk.average);
+        self.runner.device.wait()
+    }
+
     fn restore(&mut self, parameters: &[f32], state: &OptimizerState) -> Result<(), Error> {
         let (what, expected, found) = ("parameters", self.parameters, parameters.len());
         if found != expected {
@@ -297,7 +320,7 @@ pub fn shaders(
     let purpose = Purpose::Training;
     let plan =
         Plan::new(&Program::new(config)?, max_positions, binding as usize, precision, purpose)?;
-    let parts = [plan.forward, plan.loss, plan.backward, plan.norm, plan.update];
+    let parts = [plan.forward, plan.loss, plan.backward, plan.norm, plan.update, plan.average];
     let mut shaders: Vec<Shader> = vec![];
     for Dispatch { name, text, bindings, .. } in parts.into_iter().flatten() {
         if shaders.iter().all(|shader| shader.text != text) {

@@ -21,6 +21,8 @@ use crate::{
 
 /// Elements of the uniform that every shader reads: `Run` in `common.wgsl`.
 const RUN: usize = 12;
+/// Where in it the weight of the parameters' running average is.
+const AVERAGE_WEIGHT: u64 = 11;
 /// Most bytes of a binding, so that the shaders' 32-bit indices reach all of it.
 const MAX_BINDING: u64 = 1 << 32;
 
@@ -35,6 +37,7 @@ pub(super) enum Part {
     Backward,
     Norm,
     Update,
+    Average,
 }
 
 /// What a batch and the optimizer say to every run of a step.
@@ -88,7 +91,7 @@ pub(super) struct Runner {
     pub plan: Plan,
     pub memory: Memory,
     run: wgpu::Buffer,
-    parts: [Vec<Recorded>; 5],
+    parts: [Vec<Recorded>; 6],
     upload: Upload,
     feed: Feed,
 }
@@ -119,6 +122,7 @@ impl Runner {
             recorder.record(&plan.backward)?,
             recorder.record(&plan.norm)?,
             recorder.record(&plan.update)?,
+            recorder.record(&plan.average)?,
         ];
         let feed = Feed::new(&device, plan.inputs.bytes() + run.size() + SLACK);
         Ok(Runner { device, plan, memory, run, parts, upload: Upload::default(), feed })
@@ -154,6 +158,12 @@ impl Runner {
         let sizes = upload.write(feed, encoder, memory, &plan.inputs, batch, run);
         feed.write(encoder, &self.run, 0, &settings.words(sizes));
         sizes
+    }
+
+    /// Says how far the next average moves.
+    pub fn set_average_weight(&mut self, encoder: &mut CommandEncoder, weight: f32) {
+        let Runner { feed, run, .. } = self;
+        feed.write(encoder, run, 4 * AVERAGE_WEIGHT, &[weight.to_bits()]);
     }
 
     /// Encodes parts of the plan.

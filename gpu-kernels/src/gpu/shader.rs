@@ -21,6 +21,7 @@ macro_rules! sources {
 
 sources! {
     ADAMW "adamw",
+    AVERAGE "average",
     ADD_CONTEXT "add_context",
     ATTENTION "attention",
     ATTENTION_BIAS_GRAD "attention_bias_grad",

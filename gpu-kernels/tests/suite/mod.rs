@@ -110,6 +110,13 @@ macro_rules! suite {
         }
 
         #[test]
+        fn the_average_follows_the_parameters() {
+            if <$subject as $crate::suite::Subject>::available() {
+                $crate::suite::network::averaging::<$subject>();
+            }
+        }
+
+        #[test]
         fn a_malformed_batch_is_refused() {
             if <$subject as $crate::suite::Subject>::available() {
                 $crate::suite::network::refusals::<$subject>();

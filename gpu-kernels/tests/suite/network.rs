@@ -188,6 +188,37 @@ pub fn divergence<S: Subject>() {
     assert!(network.step(&batch, &AdamW::default(), 0.25).unwrap().total.is_finite());
 }
 
+/// The running average against the sum that it stands for, in f64, and across a restart.
+pub fn averaging<S: Subject>() {
+    let golden = Golden::read("golden_mover");
+    let batch = golden.batch(3, 1);
+    let hyper = AdamW { learning_rate: 1e-2, ..AdamW::default() };
+    let mut network = S::network(&golden.config, &golden.parameters(), 3);
+    let decay = 0.75f64;
+    let (mut sum, mut weights) = (vec![0.0; golden.parameters().len()], 0.0);
+    for t in 1..=4 {
+        network.step(&batch, &hyper, 0.25).unwrap();
+        network.average(((1.0 - decay) / (1.0 - decay.powi(t))) as f32).unwrap();
+        for (s, p) in sum.iter_mut().zip(network.parameters().unwrap()) {
+            *s = decay * *s + f64::from(p);
+        }
+        weights = decay * weights + 1.0;
+        if t == 2 {
+            let average = network.averaged().unwrap();
+            let (parameters, state) =
+                (network.parameters().unwrap(), network.optimizer_state().unwrap());
+            network = S::network(&golden.config, &golden.parameters(), 3);
+            network.restore_average(&average).unwrap();
+            network.restore(&parameters, &state).unwrap();
+        }
+    }
+    let expected: Vec<f32> = sum.iter().map(|s| (s / weights) as f32).collect();
+    let found = network.averaged().unwrap();
+    assert_close("average", &found, &expected, 1e-6, 1e-5);
+    assert_ne!(found, network.parameters().unwrap());
+    assert!(matches!(network.restore_average(&found[1..]), Err(Error::ParameterCount { .. })));
+}
+
 /// Bad input is an error, and changes nothing.
 pub fn refusals<S: Subject>() {
     let golden = Golden::read("golden_mover");

@@ -1,4 +1,4 @@
-//! After the backward pass: the gradient's norm, and the optimizer.
+//! After the backward pass: the gradient's norm, the optimizer, the parameters' average.
 use super::{ELEMENTS, Lowering, NORM_GROUPS, Scratch};
 use crate::gpu::{
     device::Precision,
@@ -55,6 +55,18 @@ impl Lowering<'_> {
                 .write("parameters", chunk.parameters)
                 .write("first", chunk.first)
                 .write("second", chunk.second);
+            self.push(kernel, Grid::Items(Count::Fixed(len), ELEMENTS));
+        }
+    }
+
+    /// Appends the step of the parameters' running average.
+    pub(super) fn average(&mut self) {
+        for chunk in self.allocation.chunks.clone() {
+            let Slice { len, .. } = chunk.parameters;
+            let kernel = Kernel::new(shader::AVERAGE)
+                .set("LEN", len)
+                .read("parameters", chunk.parameters)
+                .write("average", chunk.average);
             self.push(kernel, Grid::Items(Count::Fixed(len), ELEMENTS));
         }
     }

@@ -19,7 +19,8 @@ struct Run {
     keep: f32,
     // Positions of a sequence; `positions` is a multiple of it.
     length: u32,
-    unused: u32,
+    // How far the running average of the parameters moves towards them.
+    average_weight: f32,
 }
 
 @group(0) @binding(0) var<uniform> run: Run;
