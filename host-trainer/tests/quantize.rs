@@ -12,7 +12,7 @@ use kibitzer_trainer::{
     network::Evaluate as _,
     quantize::{Integer, calibration::calibrate, quantize},
 };
-use support::{Float, golden_positions, oracle::Oracle};
+use support::{Float, calibration_positions, golden_positions, oracle::Oracle};
 
 const GOLDEN: [&str; 2] = ["golden.safetensors", "golden_mover.safetensors"];
 
@@ -38,10 +38,12 @@ fn the_oracle_equals_the_golden_outputs() {
 
 #[test]
 fn golden_networks_stay_close() {
+    let calibration = calibration_positions();
     for name in GOLDEN {
         let float = Float::golden(name);
         let positions = golden_positions();
-        let bytes = quantize(&float.config, &float.parameters, &float.statistics(positions.iter()));
+        let statistics = float.statistics(calibration.iter());
+        let bytes = quantize(&float.config, &float.parameters, &statistics);
         let model = Model::parse_as(&bytes, &float.config).unwrap();
         assert_eq!(*model.config(), float.config);
         let oracle = Oracle::new(&float.config, &float.parameters);

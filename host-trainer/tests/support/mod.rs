@@ -67,6 +67,16 @@ pub fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures")
 }
 
+/// Positions to calibrate with: none of the golden ones, on which quantization is checked.
+pub fn calibration_positions() -> Vec<Chess> {
+    let text = std::fs::read_to_string(fixtures().join("positions.fen")).unwrap();
+    let golden = golden_positions();
+    let all = text.lines().map(|fen| parse_fen(fen).unwrap());
+    let others: Vec<Chess> = all.filter(|position| !golden.contains(position)).collect();
+    assert!(others.len() > 100);
+    others
+}
+
 /// The golden positions, in the order of the golden tensors.
 pub fn golden_positions() -> Vec<Chess> {
     let text = std::fs::read_to_string(fixtures().join("golden.json")).unwrap();
