@@ -3,7 +3,7 @@ use kibitzer_core::{inputs::Perspective, shakmaty::Chess};
 use kibitzer_gpu::Batch;
 use serde::{Deserialize, Serialize};
 
-use crate::error::UserError;
+use crate::{error::UserError, order::Spans};
 
 /// Positions with their targets, numbered from 0.
 pub trait Examples: Send + Sync {
@@ -61,10 +61,10 @@ impl ExamplesName {
 /// Which examples are held out, and which are for training.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held {
-    /// Numbers of the examples held out, ascending.
-    pub out: Vec<u32>,
-    /// Numbers of all others, ascending.
-    pub training: Vec<u32>,
+    /// Numbers of the examples held out.
+    pub out: Spans,
+    /// Numbers of all others.
+    pub training: Spans,
 }
 
 impl Held {

@@ -9,6 +9,7 @@
 //! - [`library`], [`fit`], [`judge`], [`engine`]: labelled positions, Viveka's weights fitted to them, and
 //!   how well choices do on them; [`report`] writes all of it up. [`labels`] are the same
 //!   positions as targets for the network.
+//! - [`order`]: which example is learned when.
 //! - [`train`], [`evaluation`], [`plot`]: learning, measuring what was learned, drawing how it went.
 //! - [`quantize`]: a network as a model file of integers.
 //! - [`error`], [`files`], [`progress`]: one line for every mistake of the user, outputs that
@@ -29,6 +30,7 @@ pub mod labels;
 pub mod library;
 pub mod model;
 pub mod network;
+pub mod order;
 pub mod pgn;
 pub mod plot;
 pub mod progress;

@@ -11,12 +11,13 @@ use kibitzer_gpu::{Batch, Outputs};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{Answers, CHUNK, Tally, answer, evenly};
+use super::{Answers, CHUNK, Tally, answer};
 use crate::{
     batches,
     error::UserError,
     examples::{Examples, Held},
     network::Evaluate,
+    order::Spans,
 };
 
 /// Positions that frequencies are fitted on at most: a move that is legal in a hundredth of them
@@ -58,7 +59,7 @@ impl From<Answers> for Baseline {
 #[derive(Debug, Clone, Copy)]
 pub enum Fitted<'a> {
     /// From the examples with these numbers.
-    On(&'a [u32]),
+    On(&'a Spans),
     /// From all examples: each half of the games or openings is predicted by the other.
     ByHalves,
 }
@@ -76,7 +77,7 @@ pub fn baselines(
     let mut uniform = Tally::default();
     answer(&mut Uniform, perspective, examples, numbers, &mut uniform, |_| {})?;
     let mut frequency = Tally::default();
-    let mut predict = |on: &[u32], numbers: &[u32]| {
+    let mut predict = |on: &Spans, numbers: &[u32]| {
         let mut fitted = Frequencies::fit(perspective, examples, on)?;
         answer(&mut fitted, perspective, examples, numbers, &mut frequency, |_| {})
     };
@@ -115,9 +116,9 @@ impl Frequencies {
     fn fit(
         perspective: Perspective,
         examples: &dyn Examples,
-        numbers: &[u32],
+        numbers: &Spans,
     ) -> Result<Frequencies, UserError> {
-        let numbers: Vec<u32> = evenly(numbers, FITTED).collect();
+        let numbers = numbers.evenly(FITTED);
         let chunks = numbers.par_chunks(16 * CHUNK);
         let counted = chunks.map(|chunk| Counts::of(perspective, examples, chunk));
         let counted: Vec<Counts> = counted.collect::<Result<_, _>>()?;
@@ -225,11 +226,11 @@ mod tests {
         assert!((found.uniform.cross_entropy - 20f64.ln()).abs() < 1e-6);
         assert_eq!((found.uniform.top1, found.uniform.top5), (0.05, 0.25));
         // Without any other game there is nothing to be predicted by.
-        let alone = of(&[0], Fitted::On(&[]));
+        let alone = of(&[0], Fitted::On(&Spans::default()));
         assert!((alone.frequency.cross_entropy - 20f64.ln()).abs() < 1e-6);
         assert_eq!(alone.frequency.value_mse, 1.0);
         // Wanted twice of two: 2.5 and 0.5.
-        let both = of(&[0], Fitted::On(&[0, 1]));
+        let both = of(&[0], Fitted::On(&Spans::from_iter([0, 1])));
         assert!((both.frequency.cross_entropy - (12f64 / 2.5).ln()).abs() < 1e-6);
     }
 }

@@ -5,7 +5,7 @@
 //! | `record.rs` | the record, and how a position is packed into it and rebuilt |
 //! | `file.rs` | the file: header, writer, memory-mapped reader |
 //! | `source.rs` | records from such a file or from games |
-//! | `split.rs` | which groups are held out, and the seeded order of the others |
+//! | `split.rs` | which groups are held out |
 use std::path::Path;
 
 mod file;
@@ -16,7 +16,7 @@ mod split;
 pub use file::{RecordFile, Writer};
 pub use record::{Played, Record, RecordError};
 pub use source::Records;
-pub use split::{DEFAULT_SHARE, Order, is_held_out};
+pub use split::{DEFAULT_SHARE, is_held_out};
 
 use crate::error::UserError;
 

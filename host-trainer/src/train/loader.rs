@@ -13,7 +13,13 @@ use anyhow::{Context as _, Result};
 use kibitzer_core::inputs::Perspective;
 use kibitzer_gpu::Batch;
 
-use crate::{batches, error::UserError, examples::Examples, records::Order};
+use super::Settings;
+use crate::{
+    batches,
+    error::UserError,
+    examples::{Examples, Held},
+    order::{Order, Spans},
+};
 
 /// Batches that each thread prepares ahead.
 const AHEAD: usize = 3;
@@ -98,6 +104,24 @@ fn prepare(
 }
 
 impl Plan {
+    /// The plan of a run with these settings, and the examples that it holds out.
+    ///
+    /// # Errors
+    /// [`UserError`] if no example is left to train on.
+    pub fn new(
+        examples: &dyn Examples,
+        settings: &Settings,
+        perspective: Perspective,
+    ) -> Result<(Plan, Spans), UserError> {
+        let held = Held::new(examples, settings.held_out);
+        if held.training.is_empty() {
+            let mend = "give more games or openings, or hold out fewer";
+            return Err(UserError::new("no position is left to train on", examples.place(), mend));
+        }
+        let order = Order::new(held.training, settings.seed);
+        Ok((Plan { batch: settings.batch, order, perspective }, held.out))
+    }
+
     /// The batch of step `step` (from 0).
     ///
     /// # Errors
