@@ -1,5 +1,7 @@
 //! A network in full precision: configuration and parameters, and the file that PyTorch reads.
+mod axes;
 mod config_json;
+mod grow;
 mod tensors_file;
 
 use std::{
@@ -9,6 +11,7 @@ use std::{
 
 use anyhow::Result;
 pub use config_json::{config_from_json, config_to_json, hash_text};
+pub use grow::{Growth, grow};
 use kibitzer_core::net::Config;
 pub use tensors_file::{read_tensors, write_tensors};
 
@@ -23,6 +26,24 @@ pub struct Model {
     pub parameters: Vec<f32>,
 }
 
+/// Which of a run's weights to take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::Args)]
+pub struct Choice {
+    /// Take the average of the weights, of a run trained with --ema.
+    #[arg(long)]
+    pub ema: bool,
+    /// Take a run's best checkpoint on its held-out examples instead of the newest.
+    #[arg(long)]
+    pub best: bool,
+}
+
+impl Choice {
+    /// Whether it asks for what only a run's folder has.
+    pub fn is_special(self) -> bool {
+        self != Choice::default()
+    }
+}
+
 impl Model {
     /// Reads a `model.safetensors`, the one in a checkpoint folder, or the one in the newest
     /// checkpoint of a run's folder.
@@ -30,7 +51,15 @@ impl Model {
     /// # Errors
     /// [`UserError`] if there is none or it is not a whole network of this program's.
     pub fn load(path: &Path) -> Result<Model> {
-        let file = model_file(path)?;
+        Model::choose(path, Choice::default())
+    }
+
+    /// As [`Model::load`], with a choice among what a run or a checkpoint has.
+    ///
+    /// # Errors
+    /// [`UserError`] if what is asked for is not there or not a whole network of this program's.
+    pub fn choose(path: &Path, choice: Choice) -> Result<Model> {
+        let file = model_file(path, choice)?;
         let bytes = fs::read(&file).map_err(|error| UserError::cannot_read(&file, &error))?;
         let (config, mut parts) = read_tensors(&bytes, &file, &[""])?;
         Ok(Model { config, parameters: parts.remove(0) })
@@ -46,12 +75,24 @@ impl Model {
 }
 
 /// The file that `path` stands for.
-fn model_file(path: &Path) -> Result<PathBuf> {
+fn model_file(path: &Path, choice: Choice) -> Result<PathBuf> {
+    if !path.is_dir() && choice.is_special() {
+        let (what, mend) = ("one set of weights, not a run's", "leave --ema and --best out");
+        return Err(UserError::new(what, path.display(), mend).into());
+    }
     if !path.is_dir() {
         return Ok(path.to_owned());
     }
-    if let Some(folder) = checkpoint::newest(path)? {
-        return Ok(folder.join(checkpoint::MODEL));
+    let folder =
+        if choice.best { Some(checkpoint::best(path)?) } else { checkpoint::newest(path)? };
+    if let Some(folder) = folder {
+        let name = if choice.ema { checkpoint::AVERAGE } else { checkpoint::MODEL };
+        let file = folder.join(name);
+        if choice.ema && !file.exists() {
+            let mend = "leave --ema out, or train with --ema DECAY";
+            return Err(UserError::new("no averaged weights", folder.display(), mend).into());
+        }
+        return Ok(file);
     }
     let what = format!("no {} in the folder", checkpoint::MODEL);
     let mend = "name a model.safetensors, a checkpoint or a run's folder";
