@@ -1,12 +1,12 @@
 //! Positions to batches: tokens, legal moves and targets as the network's backends take them.
-use std::ops::Range;
+use std::{ops::Range, sync::LazyLock};
 
 use kibitzer_core::{
     inputs::{AUX, AUX_DENOMINATOR, Frame, Inputs, Perspective, SQUARES},
-    moves::MoveIndex,
-    shakmaty::{Chess, Position as _},
+    moves::{MoveIndex, destination},
+    shakmaty::{Chess, Move, Position as _, Role},
 };
-use kibitzer_gpu::Batch;
+use kibitzer_gpu::{Batch, Pair, pairs};
 
 use crate::records::{Record, RecordError};
 
@@ -32,8 +32,7 @@ pub fn with_capacity(positions: usize) -> Batch {
 pub fn push(batch: &mut Batch, position: &Chess, perspective: Perspective) {
     push_inputs(batch, position, perspective);
     let frame = Frame::new(perspective, position.turn());
-    let indices = position.legal_moves().into_iter().map(|mv| MoveIndex::new(mv, frame));
-    batch.legal.extend(indices.map(|index| index.to_usize() as u16));
+    batch.legal.extend(position.legal_moves().into_iter().map(|mv| index(mv, frame)));
     batch.legal_offsets.push(batch.legal.len() as u32);
 }
 
@@ -59,12 +58,33 @@ pub fn push_record(
     let frame = Frame::new(perspective, position.turn());
     push_inputs(batch, &position, perspective);
     let start = batch.legal.len();
-    batch.legal.extend(legal.iter().map(|&mv| MoveIndex::new(mv, frame).to_usize() as u16));
+    batch.legal.extend(legal.iter().map(|&mv| index(mv, frame)));
     batch.legal_offsets.push(batch.legal.len() as u32);
     batch.target_policy.resize(batch.legal.len(), 0.0);
     batch.target_policy[start + played] = 1.0;
     batch.target_value.push(record.result.into());
     Ok(played)
+}
+
+/// The number of the move's index, by a table for all but underpromotions: half of the time that
+/// a position takes went into working it out.
+fn index(mv: Move, frame: Frame) -> u16 {
+    static INDICES: LazyLock<Box<[u16; SQUARES * SQUARES]>> = LazyLock::new(|| {
+        let mut indices = Box::new([0; SQUARES * SQUARES]);
+        for (index, pair) in (0u16..).zip(pairs()) {
+            if let Some(Pair { from, to, promotion: None }) = *pair {
+                indices[usize::from(from) * SQUARES + usize::from(to)] = index;
+            }
+        }
+        indices
+    });
+    match (mv.from(), mv.promotion()) {
+        (Some(from), None | Some(Role::Queen)) => {
+            let (from, to) = (frame.square(from), frame.square(destination(mv)));
+            INDICES[from.to_usize() * SQUARES + to.to_usize()]
+        }
+        _ => MoveIndex::new(mv, frame).to_usize() as u16,
+    }
 }
 
 /// Batches of at most `size` records.
@@ -138,6 +158,24 @@ mod tests {
             let index = MoveIndex::from_usize(batch.legal[5].into()).unwrap();
             assert_eq!(index.decode(&position, frame), Some(mv));
             assert_eq!(batch.target_policy[5], 1.0);
+        }
+    }
+
+    #[test]
+    fn the_table_has_every_move_s_index() {
+        for fen in [
+            FEN,
+            "r3k2r/P6P/8/3pP3/8/8/p6p/R3K2R w KQkq d6 0 1",
+            "r3k2r/P6P/8/8/3pP3/8/p6p/R3K2R b KQkq e3 0 1",
+        ] {
+            let position = parse_fen(fen).unwrap();
+            for perspective in [Perspective::Absolute, Perspective::Mover] {
+                let frame = Frame::new(perspective, position.turn());
+                for mv in position.legal_moves() {
+                    let wanted = MoveIndex::new(mv, frame).to_usize();
+                    assert_eq!(usize::from(index(mv, frame)), wanted, "{mv:?}");
+                }
+            }
         }
     }
 
