@@ -6,6 +6,7 @@ use kibitzer_gpu::{
     cpu::Cpu,
     gpu::{self, Choice, Gpu, MemoryLimits},
 };
+use serde::{Deserialize, Serialize};
 
 use crate::{error::UserError, model::Model};
 
@@ -14,7 +15,8 @@ use crate::{error::UserError, model::Model};
 const CPU_CHUNK: usize = 32;
 
 /// The devices of the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Device {
     /// A real GPU if there is one, else the processor.
     #[default]
@@ -25,6 +27,46 @@ pub enum Device {
     Gpu,
     /// A software adapter: runs the GPU's shaders, slowly.
     Software,
+}
+
+/// How activations and their gradients are stored; all else is f32, and so is all arithmetic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// In 32 bits.
+    #[default]
+    F32,
+    /// In 16 bits, with the loss scaled.
+    F16,
+}
+
+impl Precision {
+    /// As it is written on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Precision::F32 => "f32",
+            Precision::F16 => "f16",
+        }
+    }
+}
+
+impl From<Precision> for gpu::Precision {
+    fn from(precision: Precision) -> gpu::Precision {
+        match precision {
+            Precision::F32 => gpu::Precision::F32,
+            Precision::F16 => gpu::Precision::F16,
+        }
+    }
+}
+
+/// A backend and what it computes on.
+pub struct Opened {
+    /// The backend.
+    pub backend: Box<dyn Backend>,
+    /// What it computes on: never [`Device::Auto`].
+    pub device: Device,
+    /// The adapter with its driver; none for the processor.
+    pub adapter: Option<String>,
 }
 
 impl Device {
@@ -47,20 +89,34 @@ impl Device {
         state: &OptimizerState,
         positions: usize,
     ) -> Result<Box<dyn Backend>> {
-        let mut backend = self.open(model, positions)?;
-        backend.restore(&model.parameters, state)?;
-        Ok(backend)
+        Ok(self.start(model, state, positions, Precision::F32)?.backend)
+    }
+
+    /// As [`Device::resume`], with a precision, and with what it is.
+    ///
+    /// # Errors
+    /// [`UserError`] if the device is not there or does not hold the network.
+    pub fn start(
+        self,
+        model: &Model,
+        state: &OptimizerState,
+        positions: usize,
+        precision: Precision,
+    ) -> Result<Opened> {
+        let mut opened = self.open(model, positions, precision)?;
+        opened.backend.restore(&model.parameters, state)?;
+        Ok(opened)
     }
 
     // The initial parameters of a seed are replaced at once by the model's: any seed will do.
-    fn open(self, model: &Model, positions: usize) -> Result<Box<dyn Backend>> {
+    fn open(self, model: &Model, positions: usize, precision: Precision) -> Result<Opened> {
         let choice = match self {
             Device::Auto => Some(Choice::Auto),
             Device::Cpu => None,
             Device::Gpu => Some(Choice::Gpu),
             Device::Software => Some(Choice::Software),
         };
-        let gpu = match choice.map(|choice| self.open_gpu(choice, model, positions)) {
+        let gpu = match choice.map(|choice| self.open_gpu(choice, model, positions, precision)) {
             // A GPU that is there but does not work is no reason not to compute.
             Some(Err(error)) if self == Device::Auto => {
                 tracing::warn!("{error}");
@@ -72,8 +128,13 @@ impl Device {
         if let Some(gpu) = gpu {
             return Ok(gpu);
         }
+        if precision != Precision::F32 {
+            let what = format!("the processor has no {}", precision.name());
+            return Err(UserError::new(what, "--precision", "leave it out").into());
+        }
         tracing::info!("computing on the processor");
-        Ok(Box::new(Cpu::new(&model.config, 0, positions.min(CPU_CHUNK))?))
+        let backend = Box::new(Cpu::new(&model.config, 0, positions.min(CPU_CHUNK))?);
+        Ok(Opened { backend, device: Device::Cpu, adapter: None })
     }
 
     fn open_gpu(
@@ -81,19 +142,33 @@ impl Device {
         choice: Choice,
         model: &Model,
         positions: usize,
-    ) -> Result<Option<Box<dyn Backend>>> {
+        precision: Precision,
+    ) -> Result<Option<Opened>> {
         let Some(adapter) = self.adapter(choice)? else { return Ok(None) };
-        tracing::info!("computing on {}", adapter.description().name);
-        Ok(Some(Box::new(Gpu::new(adapter, &model.config, 0, positions)?)))
+        let adapter = adapter.with_precision(precision.into()).map_err(|e| self.refuse(&e))?;
+        let found = adapter.description();
+        tracing::info!("computing on {}", found.name);
+        let name = format!("{} ({}, {})", found.name, found.backend, found.driver);
+        let device = if found.software { Device::Software } else { Device::Gpu };
+        let opened = Gpu::new(adapter, &model.config, 0, positions);
+        let backend = Box::new(opened.map_err(|error| self.refuse(&error))?);
+        Ok(Some(Opened { backend, device, adapter: Some(name) }))
     }
 
     fn adapter(self, choice: Choice) -> Result<Option<gpu::Device>, UserError> {
-        gpu::Device::open(choice, MemoryLimits::Adapter).map_err(|error| {
-            let text = error.to_string();
-            let text = text.strip_prefix("device: ").unwrap_or(&text);
-            let (what, mend) = text.split_once("; ").unwrap_or((text, "use --device cpu"));
-            let flag = self.to_possible_value().map(|value| value.get_name().to_owned());
-            UserError::new(what, format_args!("--device {}", flag.unwrap_or_default()), mend)
-        })
+        gpu::Device::open(choice, MemoryLimits::Adapter).map_err(|error| self.refuse(&error))
+    }
+
+    /// A device that is not there or cannot hold the network.
+    fn refuse(self, error: &kibitzer_gpu::Error) -> UserError {
+        let text = error.to_string();
+        let text = text.strip_prefix("device: ").unwrap_or(&text);
+        let (what, mend) = text.split_once("; ").unwrap_or((text, "use --device cpu"));
+        UserError::new(what, format_args!("--device {}", self.name()), mend)
+    }
+
+    /// As it is written on the command line.
+    pub fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 }

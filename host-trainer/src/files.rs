@@ -27,9 +27,29 @@ pub fn atomic_write<T>(
     })?;
     writer.flush().map_err(|error| UserError::cannot_write(path, &error))?;
     drop(writer);
-    temporary.as_file().sync_all().with_context(|| format!("syncing {}", path.display()))?;
+    temporary.as_file().sync_all().map_err(|error| UserError::cannot_write(path, &error))?;
     temporary.persist(path).map_err(|error| UserError::cannot_write(path, &error.error))?;
     sync_folder(folder_of(path))?;
+    Ok(value)
+}
+
+/// Writes the new file `path` and syncs it; errors name `place`, of which it is a part.
+///
+/// # Errors
+/// [`UserError`] if it cannot be written; whatever `write` fails with.
+pub fn synced_write<T>(
+    path: &Path,
+    place: &Path,
+    write: impl FnOnce(&mut BufWriter<&File>) -> Result<T>,
+) -> Result<T> {
+    let refuse = |error| UserError::cannot_write(place, &error);
+    let file = File::create_new(path).map_err(refuse)?;
+    let mut writer = BufWriter::with_capacity(1 << 20, &file);
+    let value = write(&mut writer).map_err(|error| match error.downcast::<io::Error>() {
+        Ok(error) => refuse(error).into(),
+        Err(error) => error,
+    })?;
+    writer.flush().and_then(|()| file.sync_all()).map_err(refuse)?;
     Ok(value)
 }
 

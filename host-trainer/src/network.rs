@@ -10,7 +10,12 @@ use kibitzer_core::{
 use kibitzer_gpu::{Backend, Batch, Outputs};
 use serde::{Serialize, Serializer};
 
-use crate::{batches, device::Device, model::Model, quantize::Integer};
+use crate::{
+    batches,
+    device::Device,
+    model::{Choice, Model},
+    quantize::Integer,
+};
 
 /// Answers batches, in floating point or in integers.
 pub trait Evaluate {
@@ -61,10 +66,24 @@ impl Network {
     /// # Errors
     /// [`crate::error::UserError`] if the file is no network or the device is missing.
     pub fn open(path: &Path, device: Device, positions: usize) -> Result<Network> {
-        if let Some(integer) = Integer::open(path)? {
+        Network::choose(path, Choice::default(), device, positions)
+    }
+
+    /// As [`Network::open`], with a choice among the weights of a run or a checkpoint.
+    ///
+    /// # Errors
+    /// [`crate::error::UserError`] if what is asked for is not there, or the device is missing.
+    pub fn choose(
+        path: &Path,
+        choice: Choice,
+        device: Device,
+        positions: usize,
+    ) -> Result<Network> {
+        let integer = if choice.is_special() { None } else { Integer::open(path)? };
+        if let Some(integer) = integer {
             return Ok(Network { config: integer.config().clone(), evaluator: Box::new(integer) });
         }
-        let model = Model::load(path)?;
+        let model = Model::choose(path, choice)?;
         let backend = device.with_model(&model, positions)?;
         Ok(Network { config: model.config, evaluator: Box::new(backend) })
     }

@@ -2,6 +2,7 @@
 mod common;
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::Path,
     process::{Child, Stdio},
@@ -21,7 +22,7 @@ const LAST_CHECKPOINT: &str = "step-00000400";
 fn train(run: &str) -> Vec<String> {
     let line = format!(
         "train bc records -o {run} --config tiny.json --steps {STEPS} --batch 8 --lr 0.01 \
-         --save-every 20 --seed 5 --device cpu"
+         --save-every 20 --keep 2 --seed 5 --device cpu --ema 0.9"
     );
     line.split_whitespace().map(str::to_owned).collect()
 }
@@ -46,8 +47,17 @@ fn metrics(run: &Path) -> Vec<Value> {
     lines
 }
 
-fn model(run: &Path) -> Vec<u8> {
-    fs::read(run.join(LAST_CHECKPOINT).join("model.safetensors")).unwrap()
+/// The network and its average.
+fn model(run: &Path) -> [Vec<u8>; 2] {
+    ["model.safetensors", "ema.safetensors"]
+        .map(|name| fs::read(run.join(LAST_CHECKPOINT).join(name)).unwrap())
+}
+
+/// The step that the run calls its best.
+fn best(run: &Path) -> u64 {
+    let state = fs::read(run.join(LAST_CHECKPOINT).join("state.json")).unwrap();
+    let state: Value = serde_json::from_slice(&state).unwrap();
+    state["best"]["step"].as_u64().unwrap()
 }
 
 /// Starts a run into `run` and ends it after its first checkpoint by `end`; returns whether it
@@ -79,10 +89,13 @@ fn resumes_exactly(end: impl Fn(&mut Child)) {
     succeed(folder, &strings(&resume));
     assert_eq!(metrics(&folder.join(&run)), metrics(&folder.join("whole")));
     assert!(model(&folder.join(&run)) == model(&folder.join("whole")), "the networks differ");
-    let kept = ["metrics.jsonl", "step-00000380", LAST_CHECKPOINT];
-    let found: Vec<String> =
-        names(&folder.join(&run)).into_iter().filter(|name| !name.ends_with(".tmp")).collect();
-    assert_eq!(found, kept);
+    let best = best(&folder.join(&run));
+    assert_eq!(best, self::best(&folder.join("whole")));
+    let newest = ["step-00000380".to_owned(), LAST_CHECKPOINT.into()];
+    let mut kept: BTreeSet<String> = newest.into();
+    kept.insert(format!("step-{best:08}"));
+    kept.extend(["lock", "metrics.jsonl", "run.json"].map(String::from));
+    assert_eq!(BTreeSet::from_iter(names(&folder.join(&run))), kept);
 }
 
 #[test]

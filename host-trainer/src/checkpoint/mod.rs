@@ -1,31 +1,38 @@
 //! Checkpoints: folders that appear whole or not at all.
 //!
 //! `step-00001000/` in a run's folder holds `model.safetensors`, `optimizer.safetensors` (the
-//! tensors of both moments under `m.` and `v.`) and `state.json`.
+//! tensors of both moments under `m.` and `v.`) and `state.json`; a run that keeps an average of
+//! its weights has it in `ema.safetensors`, a network like the other.
+mod checksum;
+mod retention;
 mod state;
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context as _, Result};
+use checksum::Summing;
 use kibitzer_gpu::{LossScale, OptimizerState};
-pub use state::State;
+pub use retention::Hold;
+pub use state::{Best, State};
 
 use crate::{
     error::UserError,
-    files::{self, atomic_write},
+    files,
     model::{Model, read_tensors, write_tensors},
 };
 
 /// The file of the network in a checkpoint.
 pub const MODEL: &str = "model.safetensors";
+/// The file of the averaged weights.
+pub const AVERAGE: &str = "ema.safetensors";
 const OPTIMIZER: &str = "optimizer.safetensors";
 const STATE: &str = "state.json";
+/// What the names of checkpoints start with.
 const PREFIX: &str = "step-";
-/// Checkpoints that a run keeps.
-const KEPT: usize = 2;
 const MOMENTS: [&str; 2] = ["m.", "v."];
 
 /// Everything that a run needs to go on.
@@ -35,17 +42,19 @@ pub struct Checkpoint {
     pub model: Model,
     /// The optimizer's memory.
     pub optimizer: OptimizerState,
+    /// The average of the weights, where the run keeps one.
+    pub average: Option<Vec<f32>>,
     /// Where the run stands.
     pub state: State,
 }
 
 impl Checkpoint {
-    /// Writes the checkpoint into the folder `run` and removes the oldest ones. It is written
-    /// under a temporary name, synced and renamed.
+    /// Writes the checkpoint into the folder `run` and removes the others but the `newest` ones,
+    /// this included, and the best one. It is written under a temporary name, synced and renamed.
     ///
     /// # Errors
     /// [`UserError`] if the folder cannot be written.
-    pub fn save(&self, run: &Path) -> Result<PathBuf> {
+    pub fn save(&self, run: &Path, newest: usize) -> Result<PathBuf> {
         let folder = run.join(format!("{PREFIX}{:08}", self.state.step));
         if folder.exists() {
             return Ok(folder);
@@ -55,24 +64,36 @@ impl Checkpoint {
             .suffix(".tmp")
             .tempdir_in(run)
             .map_err(|error| UserError::cannot_write(run, &error))?;
-        self.model.save(&temporary.path().join(MODEL))?;
+        let config = &self.model.config;
+        let write = |name: &str, parts: &[(&str, &[f32])]| -> Result<(String, String)> {
+            let sum = files::synced_write(&temporary.path().join(name), run, |file| {
+                let mut file = Summing::new(file);
+                write_tensors(&mut file, config, parts)?;
+                Ok(file.finish())
+            })?;
+            Ok((name.to_owned(), sum))
+        };
         let moments = [(MOMENTS[0], &self.optimizer.m[..]), (MOMENTS[1], &self.optimizer.v[..])];
-        atomic_write(&temporary.path().join(OPTIMIZER), |file| {
-            write_tensors(file, &self.model.config, &moments)
-        })?;
+        let mut checksums: BTreeMap<_, _> =
+            [write(MODEL, &[("", &self.model.parameters)])?, write(OPTIMIZER, &moments)?].into();
+        if let Some(average) = &self.average {
+            checksums.extend([write(AVERAGE, &[("", average)])?]);
+        }
         let state = State {
             skipped: self.state.step - self.optimizer.step,
             loss_scale: self.optimizer.loss_scale.map(|s| (s.scale, s.good_steps)),
+            checksums,
             ..self.state.clone()
         };
-        state.save(&temporary.path().join(STATE))?;
+        files::synced_write(&temporary.path().join(STATE), run, |file| state.write(file))?;
         readable_by_umask(temporary.path())?;
         files::sync_folder(temporary.path())?;
-        fs::rename(temporary.path(), &folder).context("renaming a checkpoint")?;
+        fs::rename(temporary.path(), &folder)
+            .map_err(|error| UserError::cannot_write(&folder, &error))?;
         // The folder is under its final name: there is nothing left to clean up.
         let _ = temporary.keep();
         files::sync_folder(run)?;
-        prune(run)?;
+        retention::prune(run, newest, self.state.best.map(|best| best.step))?;
         Ok(folder)
     }
 
@@ -81,21 +102,36 @@ impl Checkpoint {
     /// # Errors
     /// [`UserError`] if a file is missing, damaged, or belongs to another architecture.
     pub fn load(folder: &Path) -> Result<Checkpoint> {
-        let state = State::load(&folder.join(STATE))?;
-        let model = Model::load(&folder.join(MODEL))?;
-        let path = folder.join(OPTIMIZER);
-        let bytes = fs::read(&path).map_err(|error| UserError::cannot_read(&path, &error))?;
-        let (config, mut moments) = read_tensors(&bytes, &path, &MOMENTS)?;
-        let parts = [(MODEL, &model.config), (OPTIMIZER, &config)];
-        if let Some((name, other)) = parts.into_iter().find(|part| *part.1 != state.config) {
-            return Err(state.foreign(&folder.join(name), other).into());
-        }
-        let [m, v] = [moments.remove(0), moments.remove(0)];
+        let mut state = State::load(&folder.join(STATE))?;
+        let checksums = std::mem::take(&mut state.checksums);
+        let read = |name: &str, prefixes: &[&str]| -> Result<Vec<Vec<f32>>> {
+            let path = folder.join(name);
+            let bytes = fs::read(&path).map_err(|error| UserError::cannot_read(&path, &error))?;
+            let (config, parts) = read_tensors(&bytes, &path, prefixes)?;
+            if config != state.config {
+                return Err(state.foreign(&path, &config).into());
+            }
+            let (found, wanted) = (checksum::of(&bytes), checksums.get(name));
+            if wanted.is_none_or(|wanted| *wanted != found) {
+                let wanted = wanted.map_or("none", String::as_str);
+                let what = format!("damaged: its CRC-32 is {found} where {STATE} has {wanted}");
+                let mend = "take another checkpoint or start a new run";
+                return Err(UserError::new(what, path.display(), mend).into());
+            }
+            Ok(parts)
+        };
+        let parameters = read(MODEL, &[""])?.remove(0);
+        let [m, v] = read(OPTIMIZER, &MOMENTS)?.try_into().expect("as many parts as prefixes");
+        let average = state.settings.ema.map(|_| read(AVERAGE, &[""])).transpose()?;
         let loss_scale =
             state.loss_scale.map(|(scale, good_steps)| LossScale { scale, good_steps });
         let step = state.step.saturating_sub(state.skipped);
-        let optimizer = OptimizerState { step, m, v, loss_scale };
-        Ok(Checkpoint { model, optimizer, state })
+        Ok(Checkpoint {
+            model: Model { config: state.config.clone(), parameters },
+            optimizer: OptimizerState { step, m, v, loss_scale },
+            average: average.map(|mut parts| parts.remove(0)),
+            state,
+        })
     }
 }
 
@@ -107,30 +143,22 @@ pub fn newest(path: &Path) -> Result<Option<PathBuf>> {
     if path.join(MODEL).is_file() {
         return Ok(Some(path.to_owned()));
     }
-    Ok(all(path)?.pop())
+    Ok(retention::all(path)?.pop().map(|(_, folder)| folder))
 }
 
-/// The run's checkpoints, oldest first.
-fn all(run: &Path) -> Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(run).map_err(|error| UserError::cannot_read(run, &error))?;
-    let mut found = Vec::new();
-    for entry in entries {
-        let path = entry?.path();
-        let name = path.file_name().and_then(|name| name.to_str());
-        if let Some(step) = name.and_then(|n| n.strip_prefix(PREFIX)?.parse::<u64>().ok()) {
-            found.push((step, path));
-        }
-    }
-    found.sort();
-    Ok(found.into_iter().map(|(_, path)| path).collect())
-}
-
-fn prune(run: &Path) -> Result<()> {
-    let checkpoints = all(run)?;
-    for old in checkpoints.iter().rev().skip(KEPT) {
-        fs::remove_dir_all(old).with_context(|| format!("removing {}", old.display()))?;
-    }
-    Ok(())
+/// The checkpoint of the run in `run` that did best on its held-out examples.
+///
+/// # Errors
+/// [`UserError`] if the folder is no run's or nothing was measured.
+pub fn best(run: &Path) -> Result<PathBuf> {
+    let checkpoints = retention::all(run)?;
+    let newest = checkpoints.last();
+    let state = newest.map(|(_, folder)| State::load(&folder.join(STATE))).transpose()?;
+    let step = state.and_then(|state| state.best).map(|best| best.step);
+    let found = checkpoints.into_iter().find(|(other, _)| Some(*other) == step);
+    let mend = "name the folder of a run that has validated, or leave --best out";
+    let none = || UserError::new("no best checkpoint", run.display(), mend);
+    Ok(found.ok_or_else(none)?.1)
 }
 
 /// Temporary folders are private; a checkpoint is as readable as the run's folder.

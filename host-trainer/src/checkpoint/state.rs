@@ -1,19 +1,24 @@
 //! `state.json`: where a run stands.
-use std::{fs, io::Write as _, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{self, Write},
+    path::Path,
+};
 
 use anyhow::Result;
 use kibitzer_core::net::Config;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    device::{Device, Precision},
     error::UserError,
     examples::ExamplesName,
-    files::atomic_write,
     model::hash_text,
     train::{Settings, Window},
 };
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Where a run stands. The order of the positions follows from the seed and the cursor alone, so
 /// they are the whole random state.
@@ -24,7 +29,7 @@ pub struct State {
     pub version: u32,
     /// Steps taken.
     pub step: u64,
-    /// Positions taken from the order of training.
+    /// Positions taken from the order of training: the next batch starts at this place in it.
     pub cursor: u64,
     /// Hash of the architecture, 16 hexadecimal digits.
     pub hash: String,
@@ -34,19 +39,41 @@ pub struct State {
     pub settings: Settings,
     /// What it learns from.
     pub examples: ExamplesName,
+    /// Where it was computed.
+    pub device: Device,
+    /// How activations were stored.
+    pub precision: Precision,
     /// Losses since the last line of the metrics.
     pub window: Window,
     /// Steps among those taken that the optimizer skipped, because a gradient overflowed.
-    #[serde(default)]
     pub skipped: u64,
     /// The optimizer's loss scale and the steps since it changed, in 16-bit precision.
-    #[serde(default)]
     pub loss_scale: Option<(f32, u32)>,
+    /// The step that did best on the held-out examples, if any was measured.
+    pub best: Option<Best>,
+    /// The CRC-32 of each other file of a checkpoint; empty in a run at work.
+    pub checksums: BTreeMap<String, String>,
+}
+
+/// A step with its cross-entropy on the held-out examples, that of the averaged weights where
+/// the run keeps them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Best {
+    /// The step.
+    pub step: u64,
+    /// The cross-entropy, nats.
+    pub cross_entropy: f64,
 }
 
 impl State {
     /// The state before the first step.
-    pub fn new(config: Config, settings: Settings, examples: ExamplesName) -> State {
+    pub fn new(
+        config: Config,
+        settings: Settings,
+        examples: ExamplesName,
+        device: Device,
+    ) -> State {
         State {
             version: VERSION,
             step: 0,
@@ -55,17 +82,19 @@ impl State {
             config,
             settings,
             examples,
+            device,
+            precision: Precision::default(),
             window: Window::default(),
             skipped: 0,
             loss_scale: None,
+            best: None,
+            checksums: BTreeMap::new(),
         }
     }
 
-    pub(super) fn save(&self, path: &Path) -> Result<()> {
-        atomic_write(path, |file| {
-            serde_json::to_writer_pretty(&mut *file, self)?;
-            Ok(file.write_all(b"\n")?)
-        })
+    pub(super) fn write(&self, output: &mut impl Write) -> Result<()> {
+        serde_json::to_writer_pretty(&mut *output, self).map_err(io::Error::from)?;
+        Ok(output.write_all(b"\n")?)
     }
 
     pub(super) fn load(path: &Path) -> Result<State> {

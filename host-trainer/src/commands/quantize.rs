@@ -13,7 +13,7 @@ use crate::{
     device::Device,
     error::UserError,
     files,
-    model::{Model, hash_text},
+    model::{Choice, Model, hash_text},
     progress,
     quantize::{
         Integer, Parity,
@@ -30,6 +30,8 @@ use crate::{
 pub struct Quantize {
     /// A model.safetensors, a checkpoint or a run's folder.
     model: PathBuf,
+    #[command(flatten)]
+    choice: Choice,
     /// Records made by kibitzer pack, or games in PGN: those that training holds out test, the
     /// others calibrate.
     games: PathBuf,
@@ -78,7 +80,7 @@ impl Quantize {
     /// [`UserError`] for a wrong file, an output that cannot be written, or too few games.
     pub fn run(self) -> Result<()> {
         files::require_writable(&self.output)?;
-        let model = Model::load(&self.model)?;
+        let model = Model::choose(&self.model, self.choice)?;
         let selection = self.select(&model)?;
         let bar = progress::bar(positions(&selection.calibration) as u64, "positions calibrated");
         let statistics = calibrate(&model, &selection.calibration, |n| bar.inc(n as u64))?;

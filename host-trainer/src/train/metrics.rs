@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use kibitzer_gpu::Losses;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -79,7 +79,15 @@ impl Metrics {
     /// # Errors
     /// [`UserError`] if it cannot be read or written.
     pub fn open(folder: &Path, step: u64) -> Result<Metrics> {
-        let path = folder.join(METRICS);
+        Metrics::named(folder, METRICS, step)
+    }
+
+    /// As [`Metrics::open`], for a file with another name.
+    ///
+    /// # Errors
+    /// [`UserError`] if it cannot be read or written.
+    pub fn named(folder: &Path, name: &str, step: u64) -> Result<Metrics> {
+        let path = folder.join(name);
         let old = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -97,12 +105,12 @@ impl Metrics {
     /// Appends one line.
     ///
     /// # Errors
-    /// If the disk is full.
+    /// [`UserError`] if the disk is full.
     pub fn write(&mut self, line: &Value) -> Result<()> {
         // One call, so that a kill leaves at most one broken line, which `open` drops.
         let line = format!("{line}\n");
         let written = self.file.write_all(line.as_bytes());
-        written.with_context(|| format!("writing {}", self.path.display()))
+        Ok(written.map_err(|error| UserError::cannot_write(&self.path, &error))?)
     }
 }
 

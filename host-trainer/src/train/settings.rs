@@ -25,6 +25,9 @@ pub struct Settings {
     pub weight_decay: f32,
     /// See [`AdamW::clip`].
     pub clip: f32,
+    /// Decay of the exponential moving average of the weights, if the run keeps one; see
+    /// [`Settings::average_weight`].
+    pub ema: Option<f32>,
     /// Weight of the value's squared error beside the policy's cross-entropy.
     pub value_weight: f32,
     /// Decides the first parameters and the order of the positions.
@@ -43,6 +46,7 @@ impl Settings {
             warmup: 1000,
             weight_decay: 0.01,
             clip: 1.0,
+            ema: None,
             value_weight: 0.25,
             seed: 1,
             held_out: DEFAULT_SHARE,
@@ -61,16 +65,16 @@ impl Settings {
     /// [`UserError`] that names the flag and its range.
     pub fn validate(&self) -> Result<(), UserError> {
         let positive = |x: f32| x > 0.0 && x.is_finite();
+        let zero_or_more = |x: f32| x >= 0.0 && x.is_finite();
         let checks = [
             ("--steps", self.steps >= 1, "at least 1"),
             ("--batch", (1..=1 << 16).contains(&self.batch), "from 1 to 65536"),
             ("--lr", positive(self.learning_rate) && self.learning_rate <= 1.0, "from 0 to 1"),
+            ("--weight-decay", zero_or_more(self.weight_decay), "0 or more"),
+            ("--clip", positive(self.clip), "more than 0"),
+            ("--ema", self.ema.is_none_or(|d| (0.0..1.0).contains(&d)), "0 or more, below 1"),
             ("--held-out", (0.0..1.0).contains(&self.held_out), "0 or more, below 1"),
-            (
-                "--value-weight",
-                self.value_weight >= 0.0 && self.value_weight.is_finite(),
-                "0 or more",
-            ),
+            ("--value-weight", zero_or_more(self.value_weight), "0 or more"),
         ];
         match checks.iter().find(|check| !check.1) {
             Some((flag, _, range)) => {
@@ -102,6 +106,15 @@ impl Settings {
         (f64::from(self.learning_rate) * share) as f32
     }
 
+    /// How far the average of the weights moves towards them after step `step` (from 0), where
+    /// the run keeps one: `a += weight · (p − a)` with weight (1−d)/(1−dᵗ), d the decay and
+    /// t = step + 1. So `a = Σᵢ dᵗ⁻ⁱ pᵢ / Σᵢ dᵗ⁻ⁱ` over the weights pᵢ after the steps i = 1 … t:
+    /// it needs no warm-up, and the initial weights have no part in it.
+    pub fn average_weight(&self, step: u64) -> Option<f32> {
+        let decay = f64::from(self.ema?);
+        Some(((1.0 - decay) / (1.0 - decay.powf((step + 1) as f64))) as f32)
+    }
+
     /// The first field, besides the number of steps, in which two runs differ: its name, what it
     /// is here and what it is there.
     pub fn difference(&self, other: &Settings) -> Option<(String, String, String)> {
@@ -130,6 +143,16 @@ mod tests {
         assert!((at(550) - 0.525).abs() < 1e-6);
         assert!((at(1000) - FINAL_SHARE).abs() < 1e-6);
         assert!((at(5000) - FINAL_SHARE).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_average_s_weights_are_those_of_its_definition() {
+        let settings = Settings { ema: Some(0.5), ..Settings::suiting(None) };
+        let weight = |step| settings.average_weight(step).unwrap();
+        assert_eq!(weight(0), 1.0);
+        assert!((weight(1) - 2.0 / 3.0).abs() < 1e-6);
+        assert!((weight(60) - 0.5).abs() < 1e-6);
+        assert_eq!(Settings::suiting(None).average_weight(5), None);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use kibitzer_core::{
 };
 use report::Report;
 
-use crate::{device::Device, error::UserError, fit::weights, network::Network};
+use crate::{device::Device, error::UserError, fit::weights, model::Choice, network::Network};
 
 /// Say what Viveka and a network think of a position.
 #[derive(Debug, clap::Args)]
@@ -30,6 +30,8 @@ pub struct Analyse {
     /// A network: a .kbz, a model.safetensors, a checkpoint or a run's folder.
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
+    #[command(flatten)]
+    choice: Choice,
     /// Viveka's weights to use instead of the built-in ones.
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
@@ -65,7 +67,7 @@ impl Analyse {
 
     fn report(&self, weights: &Weights, out: &mut impl Write) -> Result<()> {
         let mut network = match &self.model {
-            Some(path) => Some(Network::open(path, self.device, 1)?),
+            Some(path) => Some(Network::choose(path, self.choice, self.device, 1)?),
             None => None,
         };
         let last = self.last()?;

@@ -18,7 +18,7 @@ use crate::{
     evaluation::{self, Baselines, CHUNK, Fitted, Report, baselines},
     examples::{Examples, Held},
     labels::{self, Choice, Distillation, TEMPERATURE, Target},
-    model::hash_text,
+    model::{self, hash_text},
     network::Network,
     progress,
     quantize::{Parity, parity},
@@ -37,6 +37,8 @@ const MATERIAL: usize = 3000;
 pub struct Eval {
     /// A .kbz, a model.safetensors, a checkpoint or a run's folder.
     model: PathBuf,
+    #[command(flatten)]
+    choice: model::Choice,
     /// Records made by kibitzer pack, games in PGN, or a labelled library.
     positions: PathBuf,
     /// Only the games or openings that training holds out (of all: this share).
@@ -84,7 +86,7 @@ impl Eval {
         let share = self.share()?;
         let examples = open(&self.positions, target)?;
         let chosen = self.choose(&*examples, share)?;
-        let mut network = Network::open(&self.model, self.device, CHUNK)?;
+        let mut network = Network::choose(&self.model, self.choice, self.device, CHUNK)?;
         let bar = progress::bar(chosen.len() as u64, "positions");
         let perspective = network.config.perspective;
         let evaluator = network.evaluator.as_mut();
@@ -94,7 +96,7 @@ impl Eval {
             })?;
         bar.finish_and_clear();
         let training = share.map(|share| Held::new(&*examples, share).training);
-        let fitted = training.as_deref().map_or(Fitted::ByHalves, Fitted::On);
+        let fitted = training.as_ref().map_or(Fitted::ByHalves, Fitted::On);
         let baseline = baselines(perspective, &*examples, &chosen, fitted)?;
         let parity = self.parity(&mut network, &*examples, &chosen).transpose()?;
         let targets = examples.name().targets;

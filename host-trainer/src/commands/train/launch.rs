@@ -1,55 +1,47 @@
-//! What every way of training has in common: its flags, and how a run is started or resumed.
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread,
-};
+//! What every way of training has in common: its flags, and how a run is launched.
+use std::{collections::VecDeque, num::NonZeroUsize, path::PathBuf, sync::Arc, thread};
 
-use anyhow::{Context as _, Result};
-use kibitzer_core::net::{self, Config};
-use kibitzer_gpu::{OptimizerState, initialise};
+use anyhow::Result;
 
+use super::start::Start;
 use crate::{
-    checkpoint::{self, Checkpoint, State},
+    checkpoint::{self, Hold},
     cli::Interrupted,
-    device::Device,
+    device::{Device, Precision},
     error::UserError,
     evaluation::CHUNK,
     examples::Examples,
     files,
-    model::{Model, config_from_json},
-    train::{Outcome, Run, Settings},
+    train::{Outcome, Provenance, Run, Settings, stop_on_interrupt},
 };
-
-/// The architecture of a run that names none: one that learns in minutes.
-const DEFAULT_PRESET: &str = "demo";
 
 /// The flags of a run.
 #[derive(Debug, clap::Args)]
 pub struct Launch {
-    /// The run's folder, for checkpoints and metrics.jsonl.
+    /// The run's folder, for checkpoints, metrics.jsonl and run.json.
     #[arg(short, long, value_name = "RUN")]
-    output: PathBuf,
+    pub(super) output: PathBuf,
     /// A named architecture [default: demo].
     #[arg(long, conflicts_with = "config")]
-    preset: Option<String>,
+    pub(super) preset: Option<String>,
     /// An architecture in JSON, with the fields of a checkpoint's configuration.
     #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    pub(super) config: Option<PathBuf>,
     /// Go on from the newest checkpoint in RUN.
     #[arg(long)]
-    resume: bool,
-    /// Start with the weights of this model.safetensors, checkpoint or run's folder, and with
-    /// its architecture.
-    #[arg(long, value_name = "MODEL", conflicts_with_all = ["preset", "config", "resume"])]
-    from: Option<PathBuf>,
-    /// Where to compute.
-    #[arg(long, value_enum, default_value_t)]
-    device: Device,
+    pub(super) resume: bool,
+    /// Start with the weights of this model.safetensors, checkpoint or run's folder: with its
+    /// architecture, or in the larger one of --preset or --config, which then answers the same.
+    #[arg(long, value_name = "MODEL", conflicts_with = "resume")]
+    pub(super) from: Option<PathBuf>,
+    /// Where to compute [default: where the run did, or a real GPU if there is one, else the
+    /// processor].
+    #[arg(long, value_enum)]
+    pub(super) device: Option<Device>,
+    /// How activations and their gradients are stored: f16 takes half the memory, on a GPU that
+    /// has it [default: f32].
+    #[arg(long, value_enum)]
+    pub(super) precision: Option<Precision>,
     /// Steps between validations, each with a checkpoint [default: a twentieth of the run, at least 100].
     #[arg(long, value_name = "STEPS")]
     save_every: Option<u64>,
@@ -57,22 +49,48 @@ pub struct Launch {
     /// none; they change no result [default: a two-hundredth of the run, at least 50].
     #[arg(long, value_name = "STEPS")]
     diagnose_every: Option<u64>,
+    /// Newest checkpoints to keep; the best on the held-out examples is kept besides.
+    #[arg(long, value_name = "N", default_value = "3")]
+    keep: NonZeroUsize,
+    /// Threads that prepare batches [default: one for every eight processors, or for every two
+    /// beside a GPU].
+    #[arg(long, value_name = "N")]
+    loaders: Option<NonZeroUsize>,
+    /// Only find out whether the network can learn one batch by heart; saves nothing.
+    #[arg(long, conflicts_with = "resume")]
+    pub(super) overfit: bool,
+    /// Only find a learning rate: raise it from step to step until the loss diverges; saves
+    /// nothing.
+    #[arg(long, conflicts_with_all = ["resume", "overfit", "lr"])]
+    pub(super) lr_range: bool,
     #[command(flatten)]
-    wanted: Wanted,
+    pub(super) wanted: Wanted,
 }
 
 /// What the flags say of the settings; the preset, or the run resumed, says the rest.
 #[derive(Debug, clap::Args)]
-struct Wanted {
+pub struct Wanted {
     /// Steps of the optimizer.
     #[arg(long)]
-    steps: Option<u64>,
+    pub(super) steps: Option<u64>,
     /// Positions a step.
     #[arg(long)]
     batch: Option<usize>,
     /// Peak of the learning rate.
     #[arg(long)]
     lr: Option<f32>,
+    /// Steps in which the learning rate rises to its peak; it falls along a cosine afterwards.
+    #[arg(long, value_name = "STEPS")]
+    warmup: Option<u64>,
+    /// Share of the weights lost in a step, times the learning rate [default: 0.01].
+    #[arg(long, value_name = "SHARE")]
+    weight_decay: Option<f32>,
+    /// Longest gradient; longer ones are scaled down to it [default: 1].
+    #[arg(long, value_name = "NORM")]
+    clip: Option<f32>,
+    /// Also keep an exponential moving average of the weights, with this decay, as in 0.999.
+    #[arg(long, value_name = "DECAY")]
+    ema: Option<f32>,
     /// Weight of the value's squared error [default: 0.25].
     #[arg(long)]
     value_weight: Option<f32>,
@@ -85,15 +103,19 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn over(&self, base: &Settings) -> Settings {
+    /// These settings, and those of `base` where nothing is said.
+    pub(super) fn over(&self, base: &Settings) -> Settings {
         Settings {
             steps: self.steps.unwrap_or(base.steps),
             batch: self.batch.unwrap_or(base.batch),
             learning_rate: self.lr.unwrap_or(base.learning_rate),
+            warmup: self.warmup.unwrap_or(base.warmup),
+            weight_decay: self.weight_decay.unwrap_or(base.weight_decay),
+            clip: self.clip.unwrap_or(base.clip),
+            ema: self.ema.or(base.ema),
             value_weight: self.value_weight.unwrap_or(base.value_weight),
             seed: self.seed.unwrap_or(base.seed),
             held_out: self.held_out.unwrap_or(base.held_out),
-            ..base.clone()
         }
     }
 }
@@ -104,7 +126,11 @@ impl Launch {
     /// # Errors
     /// [`UserError`] for a wrong file, flag or configuration; [`Interrupted`] after Ctrl-C.
     pub fn run(self, examples: Arc<dyn Examples>) -> Result<()> {
-        let start = if self.resume { self.resumed(&*examples) } else { self.fresh(&*examples) }?;
+        if self.overfit || self.lr_range {
+            return self.trial(&examples);
+        }
+        let Start { checkpoint: mut start, from, _hold } = self.start(&*examples)?;
+        let stop = stop_on_interrupt()?;
         let settings = &start.state.settings;
         tracing::info!(
             "{} parameters, {} steps of {} positions, from step {}",
@@ -114,15 +140,31 @@ impl Launch {
             start.state.step
         );
         let positions = settings.batch.max(CHUNK);
+        let opened = start.state.device.start(
+            &start.model,
+            &start.optimizer,
+            positions,
+            start.state.precision,
+        )?;
+        let mut backend = opened.backend;
+        if let Some(average) = &start.average {
+            backend.restore_average(average)?;
+        }
+        start.state.device = opened.device;
+        let place = examples.place();
+        Provenance { state: &start.state, place, adapter: opened.adapter, from }
+            .record(&self.output)?;
         let run = Run {
-            backend: self.device.resume(&start.model, &start.optimizer, positions)?,
+            backend,
             save_every: self.save_every.unwrap_or((settings.steps / 20).max(100)).max(1),
             diagnose_every: self.diagnose_every.unwrap_or((settings.steps / 200).max(50)),
+            keep: self.keep.get(),
             state: start.state,
+            loaders: self.loaders(opened.device),
             folder: self.output,
             examples,
-            loaders: loaders(),
-            stop: stop_on_interrupt()?,
+            stop,
+            untold: VecDeque::new(),
         };
         match run.train()? {
             Outcome::Finished(_) => Ok(()),
@@ -152,98 +194,16 @@ impl Launch {
         Err(UserError::new("there is a run already", self.output.display(), mend).into())
     }
 
-    /// A new run in a folder that holds none yet.
-    fn fresh(&self, examples: &dyn Examples) -> Result<Checkpoint> {
-        let (config, base) = self.architecture()?;
-        let given = self.from.as_deref().map(Model::load).transpose()?;
-        let settings = self.wanted.over(&base);
-        settings.validate()?;
+    /// Makes and takes the folder of a new run.
+    pub(super) fn new_folder(&self) -> Result<Hold> {
         self.check_folder()?;
-        let model = match given {
-            Some(model) => model,
-            None => initial(config.map_or_else(|| preset(DEFAULT_PRESET), Ok)?, settings.seed),
-        };
-        let optimizer = OptimizerState::new(model.parameters.len());
-        let state = State::new(model.config.clone(), settings, examples.name());
-        Ok(Checkpoint { model, optimizer, state })
+        Hold::take(&self.output)
     }
 
-    /// The newest checkpoint, if architecture, settings and records are still the same.
-    fn resumed(&self, examples: &dyn Examples) -> Result<Checkpoint> {
-        let newest = if self.output.is_dir() { checkpoint::newest(&self.output)? } else { None };
-        let Some(folder) = newest else {
-            let (place, mend) = (self.output.display(), "start the run without --resume");
-            return Err(UserError::new("no checkpoint to resume from", place, mend).into());
-        };
-        files::require_folder(&self.output)?;
-        let mut start = Checkpoint::load(&folder)?;
-        if let Some(config) = self.architecture()?.0.filter(|c| *c != start.state.config) {
-            return Err(start.state.foreign(&folder, &config).into());
-        }
-        let settings = self.wanted.over(&start.state.settings);
-        settings.validate()?;
-        if let Some((name, here, there)) = settings.difference(&start.state.settings) {
-            let what = format!("{name} is {here} where the run has {there}");
-            let mend = "leave the flag out or choose another folder";
-            return Err(UserError::new(what, folder.display(), mend).into());
-        }
-        if examples.name() != start.state.examples {
-            let what = "other positions or targets than the run has learned from";
-            let mend = "name the run's own or choose another folder";
-            return Err(UserError::new(what, examples.place(), mend).into());
-        }
-        if settings.steps < start.state.step {
-            let done = start.state.step;
-            let what = format!("{} steps where {done} are done", settings.steps);
-            let mend = "ask for more steps, or take the run as it is";
-            return Err(UserError::new(what, "--steps", mend).into());
-        }
-        start.state.settings = settings;
-        Ok(start)
+    /// Threads that prepare batches for a network on `device`.
+    pub(super) fn loaders(&self, device: Device) -> usize {
+        let each = if device == Device::Gpu { 2 } else { 8 };
+        let processors = || thread::available_parallelism().map_or(1, |n| n.get().div_ceil(each));
+        self.loaders.map_or_else(processors, NonZeroUsize::get)
     }
-
-    /// The architecture that the flags name, if they do, and the settings that suit it.
-    fn architecture(&self) -> Result<(Option<Config>, Settings)> {
-        if let Some(path) = &self.config {
-            return Ok((Some(read_config(path)?), Settings::suiting(None)));
-        }
-        let Some(name) = self.preset.as_deref() else {
-            return Ok((None, Settings::suiting(Some(DEFAULT_PRESET))));
-        };
-        Ok((Some(preset(name)?), Settings::suiting(Some(name))))
-    }
-}
-
-/// The network before the first step.
-fn initial(config: Config, seed: u64) -> Model {
-    let parameters = initialise(&config, seed);
-    Model { config, parameters }
-}
-
-fn preset(name: &str) -> Result<Config> {
-    let Some(preset) = net::preset(name) else {
-        let names: Vec<&str> = net::PRESETS.iter().map(|preset| preset.name).collect();
-        let mend = format!("use one of {}", names.join(", "));
-        return Err(UserError::new("no such preset", format!("--preset {name}"), mend).into());
-    };
-    Ok((preset.config)())
-}
-
-fn read_config(path: &Path) -> Result<Config> {
-    let text = fs::read_to_string(path).map_err(|error| UserError::cannot_read(path, &error))?;
-    let mend = "write a JSON object with the fields of a checkpoint's configuration";
-    Ok(config_from_json(&text).map_err(|what| UserError::new(what, path.display(), mend))?)
-}
-
-/// Threads that prepare batches: one for every eight processors.
-fn loaders() -> usize {
-    thread::available_parallelism().map_or(1, |n| n.get().div_ceil(8))
-}
-
-/// A flag that Ctrl-C or a request to end sets.
-fn stop_on_interrupt() -> Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
-    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).context("catching Ctrl-C")?;
-    Ok(stop)
 }

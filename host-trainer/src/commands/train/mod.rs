@@ -2,6 +2,8 @@
 mod bc;
 mod distill;
 mod launch;
+mod start;
+mod trial;
 
 use anyhow::Result;
 use clap::Subcommand;

@@ -1,0 +1,236 @@
+//! What ends a run from outside: each fault is one clear line, and the last checkpoint stays.
+mod common;
+
+use std::{collections::VecDeque, fs, path::Path, sync::Arc};
+
+use common::{folder_with_records, mistake, names, succeed};
+use kibitzer_core::net::{Config, tensors};
+use kibitzer_gpu::{AdamW, Backend, Batch, Error, Losses, MemoryPlan, OptimizerState, Outputs};
+use kibitzer_trainer::{
+    checkpoint::{Checkpoint, State},
+    device::Device,
+    error::UserError,
+    model::Model,
+    records::Records,
+    train::{Run, Settings},
+};
+
+const TRAIN: &str = "-q train bc records -o run --config tiny.json --batch 4 --device cpu";
+const RESUME: &str = "-q train bc records -o run --resume --steps 9";
+
+fn words(text: &str) -> Vec<&str> {
+    text.split_whitespace().collect()
+}
+
+/// A folder with records and a run of two steps in `run`.
+fn folder_with_run() -> tempfile::TempDir {
+    let folder = folder_with_records();
+    succeed(folder.path(), &words(&format!("{TRAIN} --steps 2")));
+    folder
+}
+
+/// Saves the run's checkpoint again with other weights, as a run that went astray would have.
+fn with_weights(run: &Path, change: impl Fn(&Config, &mut [f32])) {
+    let folder = run.join("step-00000002");
+    let mut checkpoint = Checkpoint::load(&folder).unwrap();
+    let Model { config, parameters } = &mut checkpoint.model;
+    change(config, parameters);
+    fs::remove_dir_all(&folder).unwrap();
+    checkpoint.save(run, 1).unwrap();
+}
+
+fn fill(name: &'static str, value: f32) -> impl Fn(&Config, &mut [f32]) {
+    move |config, parameters| {
+        let tensor = tensors(config).find(|t| t.to_string() == name).unwrap();
+        parameters[tensor.range()].fill(value);
+    }
+}
+
+/// The loss is not a number: the step, the tensor and the sound checkpoint are named.
+#[test]
+fn a_loss_that_is_no_number_names_step_and_tensor() {
+    let folder = folder_with_run();
+    let run = folder.path().join("run");
+    with_weights(&run, fill("encoder.blocks.0.ffn.down.weight", 3e38));
+    let line = mistake(folder.path(), &words(RESUME));
+    let start = "training diverged: the loss is NaN, the gradient's norm NaN in step 3; \
+                 the first tensor not finite: Output of encoder.blocks.0's feed-forward holds ";
+    assert!(line.starts_with(start), "{line}");
+    let end = ", run/step-00000002: it is kept; start again with a lower --lr";
+    assert!(line.ends_with(end), "{line}");
+    assert_eq!(names(&run), ["lock", "metrics.jsonl", "run.json", "step-00000002"]);
+}
+
+/// A write fails in the middle of a save, as on a full disk: the old checkpoint stays, whole.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_the_last_checkpoint() {
+    let folder = folder_with_run();
+    // Files may have 16 KiB: less than the network.
+    let script =
+        format!("trap '' XFSZ; ulimit -f 32; exec '{}' {RESUME}", env!("CARGO_BIN_EXE_kibitzer"));
+    let mut shell = std::process::Command::new("sh");
+    let output = shell.current_dir(folder.path()).args(["-c", &script]).output().unwrap();
+    let line = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{line}");
+    assert!(line.starts_with("kibitzer: cannot write there (file too large), run: "), "{line}");
+    assert_eq!(line.lines().count(), 1, "{line}");
+    let run = folder.path().join("run");
+    assert_eq!(names(&run), ["lock", "metrics.jsonl", "run.json", "step-00000002"]);
+    assert_eq!(Checkpoint::load(&run.join("step-00000002")).unwrap().state.step, 2);
+    succeed(folder.path(), &words(RESUME));
+}
+
+#[test]
+fn a_damaged_checkpoint_is_refused() {
+    for (file, at) in [("model.safetensors", 5), ("optimizer.safetensors", 9)] {
+        let folder = folder_with_run();
+        let path = folder.path().join("run/step-00000002").join(file);
+        let mut bytes = fs::read(&path).unwrap();
+        // The last bit of a weight: what it says is still a number.
+        let at = bytes.len() - 4 * at;
+        bytes[at] ^= 1;
+        fs::write(&path, &bytes).unwrap();
+        let line = mistake(folder.path(), &words(RESUME));
+        assert!(line.starts_with("damaged: its CRC-32 is "), "{line}");
+        let end = format!(", run/step-00000002/{file}: take another checkpoint or start a new run");
+        assert!(line.ends_with(&end), "{line}");
+        fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+        let line = mistake(folder.path(), &words(RESUME));
+        assert!(line.starts_with("not a whole safetensors file ("), "{line}");
+    }
+}
+
+#[test]
+fn a_broken_state_is_refused() {
+    let folder = folder_with_run();
+    let path = folder.path().join("run/step-00000002/state.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, &text[..text.len() / 2]).unwrap();
+    let line = mistake(folder.path(), &words(RESUME));
+    assert!(line.starts_with("the state is broken ("), "{line}");
+    fs::write(&path, text.replacen("\"version\": ", "\"version\": 9", 1)).unwrap();
+    let line = mistake(folder.path(), &words(RESUME));
+    assert!(line.starts_with("state of version 9"), "{line}");
+}
+
+/// The optimizer's file is another architecture's: both hashes are told.
+#[test]
+fn parts_of_two_checkpoints_do_not_mix() {
+    let folder = folder_with_run();
+    let wide = fs::read_to_string(folder.path().join("tiny.json")).unwrap();
+    fs::write(folder.path().join("wide.json"), wide.replace("16", "24")).unwrap();
+    let other = TRAIN.replace("-o run", "-o other").replace("tiny", "wide");
+    succeed(folder.path(), &words(&format!("{other} --steps 2")));
+    let file = "step-00000002/optimizer.safetensors";
+    let [run, other] = ["run", "other"].map(|run| folder.path().join(run));
+    fs::copy(other.join(file), run.join(file)).unwrap();
+    let line = mistake(folder.path(), &words(RESUME));
+    let hash = |run: &Path| -> String {
+        let state = fs::read(run.join("step-00000002/state.json")).unwrap();
+        serde_json::from_slice::<State>(&state).unwrap().hash
+    };
+    let start = format!("architecture hash {} where the run has {}", hash(&other), hash(&run));
+    assert!(line.starts_with(&start), "{line}");
+}
+
+/// The records are cut short between two starts: the run is refused, and untouched.
+#[test]
+fn records_cut_short_between_two_starts_are_refused() {
+    let folder = folder_with_run();
+    let path = folder.path().join("records");
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, &whole[..whole.len() - 48]).unwrap();
+    let line = mistake(folder.path(), &words(RESUME));
+    assert!(line.contains(" whole records where the header promises "), "{line}");
+    fs::write(&path, whole).unwrap();
+    succeed(folder.path(), &words(RESUME));
+}
+
+/// A device that is lost in its third step.
+struct Lost {
+    inner: Box<dyn Backend>,
+    steps: u32,
+}
+
+impl Backend for Lost {
+    fn evaluate(&mut self, batch: &Batch) -> Result<Outputs, Error> {
+        self.inner.evaluate(batch)
+    }
+
+    fn gradient(&mut self, batch: &Batch, weight: f32) -> Result<(Losses, Vec<f32>), Error> {
+        self.inner.gradient(batch, weight)
+    }
+
+    fn submit(&mut self, batch: &Batch, hyper: &AdamW, weight: f32) -> Result<(), Error> {
+        self.steps += 1;
+        if self.steps == 3 {
+            return Err(Error::Device("the device is lost".into()));
+        }
+        self.inner.submit(batch, hyper, weight)
+    }
+
+    fn losses(&mut self, under_way: usize) -> Result<Option<Losses>, Error> {
+        self.inner.losses(under_way)
+    }
+
+    fn parameters(&mut self) -> Result<Vec<f32>, Error> {
+        self.inner.parameters()
+    }
+
+    fn optimizer_state(&mut self) -> Result<OptimizerState, Error> {
+        self.inner.optimizer_state()
+    }
+
+    fn average(&mut self, weight: f32) -> Result<(), Error> {
+        self.inner.average(weight)
+    }
+
+    fn averaged(&mut self) -> Result<Vec<f32>, Error> {
+        self.inner.averaged()
+    }
+
+    fn restore_average(&mut self, average: &[f32]) -> Result<(), Error> {
+        self.inner.restore_average(average)
+    }
+
+    fn restore(&mut self, parameters: &[f32], state: &OptimizerState) -> Result<(), Error> {
+        self.inner.restore(parameters, state)
+    }
+
+    fn memory(&self) -> MemoryPlan {
+        self.inner.memory()
+    }
+}
+
+#[test]
+fn a_lost_device_leaves_the_last_checkpoint() {
+    let folder = folder_with_run();
+    let path = folder.path().join("run");
+    let Checkpoint { model, optimizer, state, .. } =
+        Checkpoint::load(&path.join("step-00000002")).unwrap();
+    let inner = Device::Cpu.resume(&model, &optimizer, 64).unwrap();
+    let settings = Settings { steps: 9, ..state.settings.clone() };
+    let run = Run {
+        folder: path.clone(),
+        examples: Arc::new(Records::open(&folder.path().join("records")).unwrap()),
+        backend: Box::new(Lost { inner, steps: 0 }),
+        state: State { settings, ..state },
+        save_every: 1,
+        diagnose_every: 0,
+        keep: 1,
+        loaders: 1,
+        stop: Arc::default(),
+        untold: VecDeque::new(),
+    };
+    let error = run.train().unwrap_err();
+    assert!(error.is::<UserError>(), "{error:?}");
+    let place = path.join("step-00000004");
+    let line = format!(
+        "the device failed in step 5 (the device is lost), {}: it is kept; \
+         go on with --resume, or with --resume --device cpu",
+        place.display()
+    );
+    assert_eq!(error.to_string(), line);
+    assert_eq!(Checkpoint::load(&place).unwrap().state.step, 4);
+}
