@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::HumanDuration;
 
-use super::metrics::Means;
+use super::{loader::Loader, metrics::Means};
 use crate::{checkpoint::State, progress};
 
 /// Where no bar is shown, a line is written so often.
@@ -23,6 +23,7 @@ pub struct Speed {
 pub struct Pace {
     lap: Instant,
     lap_step: u64,
+    speed: Speed,
     paused: Duration,
     told: Instant,
     bar: indicatif::ProgressBar,
@@ -35,7 +36,8 @@ impl Pace {
         bar.set_position(state.step);
         bar.reset_eta();
         let now = Instant::now();
-        Pace { lap: now, lap_step: state.step, paused: Duration::ZERO, told: now, bar }
+        let speed = Speed { positions_per_second: 0.0, waiting: 0.0 };
+        Pace { lap: now, lap_step: state.step, speed, paused: Duration::ZERO, told: now, bar }
     }
 
     /// Does `work` with the clock stopped.
@@ -46,14 +48,22 @@ impl Pace {
         value
     }
 
-    /// The speed since the last lap, which ends at `step`.
-    pub fn lap(&mut self, step: u64, batch: usize, waited: Duration) -> Speed {
+    /// The speed since the last lap, up to the start of `step`'s successor. Several lines may be
+    /// told at once: those after the first have its speed.
+    pub fn lap(&mut self, step: u64, batch: usize, loader: &mut Loader) -> Speed {
+        if step == self.lap_step {
+            return self.speed;
+        }
         let lap = self.lap.elapsed().saturating_sub(std::mem::take(&mut self.paused));
         let seconds = lap.as_secs_f64().max(f64::MIN_POSITIVE);
         let positions = (step - self.lap_step) as f64 * batch as f64;
         self.bar.set_position(step);
         (self.lap, self.lap_step) = (Instant::now(), step);
-        Speed { positions_per_second: positions / seconds, waiting: waited.as_secs_f64() / seconds }
+        self.speed = Speed {
+            positions_per_second: positions / seconds,
+            waiting: loader.take_waited().as_secs_f64() / seconds,
+        };
+        self.speed
     }
 
     /// Shows losses, speed, waiting and time left.

@@ -96,7 +96,7 @@ impl Run {
             while let Some(step) = self.told(if saving { 0 } else { LATE })? {
                 if step.is_multiple_of(line_every) || step == settings.steps {
                     let means = self.state.window.take();
-                    let speed = pace.lap(step, settings.batch, loader.take_waited());
+                    let speed = pace.lap(self.state.step, settings.batch, &mut loader);
                     self.write_losses(&mut metrics, step, &means, &speed)?;
                     pace.show(&means, &speed);
                 }
