@@ -8,7 +8,7 @@
 //! `error` line. Scores are in points, a pawn being 100.
 use core::fmt::{self, Write};
 
-use shakmaty::{CastlingMode, Chess, Move};
+use shakmaty::{CastlingMode, Chess, Move, Position as _};
 
 use crate::{
     net::{Evaluation, Model},
@@ -148,19 +148,19 @@ impl Board<'_> {
             done(Stage::Viveka(stage));
         });
         for candidate in &analysis.candidates {
-            self.candidate(candidate, out)?;
+            self.candidate(candidate, viveka::phase(position.board()), out)?;
         }
         let Analysis { critical, entropy, partial, searched, .. } = analysis;
         Ok((analysis.candidates.first().cloned(), Told { critical, entropy, partial, searched }))
     }
 
-    fn candidate(&self, c: &Candidate, out: &mut impl Write) -> fmt::Result {
+    fn candidate(&self, c: &Candidate, phase: i32, out: &mut impl Write) -> fmt::Result {
         write!(out, "candidate {} total {} score {}", uci(c.mv), c.total, c.score)?;
         write!(out, " drop {}", c.drop.points)?;
         if let Some(reply) = c.drop.reply {
             write!(out, " after {}", uci(reply))?;
         }
-        for (term, points) in viveka::points(&c.values, self.weights) {
+        for (term, points) in viveka::points(&c.values, self.weights, phase) {
             write!(out, " {}={points}", term.name)?;
         }
         writeln!(out)

@@ -5,15 +5,15 @@ use kibitzer_core::{
     position::parse_fen,
     shakmaty::{Board, Chess, Color, Move, Position as _, Role, Square, uci::UciMove},
     viveka::{
-        Before, FITTED, Glance, LastMove, TERM_COUNT, TERMS, Warning, Weights, analyse, drop_of,
-        drop_twice_of, explain, points, values,
+        Before, FITTED, FULL_PHASE, Glance, LastMove, TERM_COUNT, TERMS, TermWeights, Warning,
+        Weights, analyse, drop_of, drop_twice_of, explain, points, values,
     },
 };
 use positions::positions;
 
 /// Weights that give every term with a value some points, so that every term speaks.
 fn all_ones() -> Weights {
-    let rows = std::array::from_fn::<_, TERM_COUNT, _>(|i| (TERMS[i].name, 1, 1));
+    let rows = std::array::from_fn(|i| TermWeights::new(TERMS[i].name, 1, 1, 1));
     Weights { rows, ..FITTED.clone() }
 }
 
@@ -23,6 +23,13 @@ fn legal(position: &Chess, uci: &str) -> Move {
 
 fn last_move(uci: &str) -> LastMove {
     LastMove::from_uci(&uci.parse().unwrap()).unwrap()
+}
+
+/// Weights of many sizes and both signs, other ones in the endgame.
+fn uneven() -> Weights {
+    let weight = |i: usize, by: i32| i as i32 * by % 23 - 11;
+    let row = |i: usize| TermWeights::new(TERMS[i].name, weight(i, 7), weight(i, 5), 0);
+    Weights { rows: std::array::from_fn(row), ..FITTED.clone() }
 }
 
 /// The sentence of a term for a move.
@@ -193,20 +200,52 @@ fn every_sentence_names_pieces_where_they_stand() {
 
 #[test]
 fn parts_sum_to_the_score_the_largest_first() {
-    for position in positions() {
-        let before = Before::new(&position, None);
-        for candidate in &analyse(&position, None, &FITTED).candidates {
-            let glance = Glance::new(&before, candidate.mv);
-            let parts: Vec<_> = explain(&glance, &candidate.values, &FITTED).collect();
-            assert_eq!(parts.iter().map(|part| part.points).sum::<i32>(), candidate.score);
-            assert!(parts.is_sorted_by_key(|part| -part.points.abs()), "{parts:?}");
-            let mut told: Vec<_> = parts.iter().map(|part| (part.term.name, part.points)).collect();
-            let mut all: Vec<_> =
-                points(&candidate.values, &FITTED).map(|(term, p)| (term.name, p)).collect();
-            told.sort_unstable();
-            all.sort_unstable();
-            assert_eq!(told, all);
+    let mut phases = std::collections::BTreeSet::new();
+    for weights in [FITTED.clone(), uneven()] {
+        for position in positions() {
+            let before = Before::new(&position, None);
+            phases.insert(before.phase);
+            for candidate in &analyse(&position, None, &weights).candidates {
+                let glance = Glance::new(&before, candidate.mv);
+                let parts: Vec<_> = explain(&glance, &candidate.values, &weights).collect();
+                assert_eq!(parts.iter().map(|part| part.points).sum::<i32>(), candidate.score);
+                assert!(parts.is_sorted_by_key(|part| -part.points.abs()), "{parts:?}");
+                let mut told: Vec<_> =
+                    parts.iter().map(|part| (part.term.name, part.points)).collect();
+                let all = points(&candidate.values, &weights, before.phase);
+                let mut all: Vec<_> = all.map(|(term, points)| (term.name, points)).collect();
+                told.sort_unstable();
+                all.sort_unstable();
+                assert_eq!(told, all);
+            }
         }
+    }
+    assert!(phases.len() > FULL_PHASE as usize / 2, "{phases:?}");
+}
+
+/// With all pieces the middlegame's weights count and no others, with kings and pawns the
+/// endgame's.
+#[test]
+fn full_and_empty_boards_have_one_weight_a_term() {
+    let weights = uneven();
+    for (fen, uci, phase) in [
+        ("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3", "f1b5", FULL_PHASE),
+        ("8/5k2/3p4/2pP4/2P2K2/8/6P1/8 w - - 0 1", "f4f5", 0),
+    ] {
+        let position = parse_fen(fen).unwrap();
+        let before = Before::new(&position, None);
+        assert_eq!(before.phase, phase);
+        let glance = Glance::new(&before, legal(&position, uci));
+        let values = values(&glance);
+        let mut told = 0;
+        for part in explain(&glance, &values, &weights) {
+            let place = TERMS.iter().position(|term| term.name == part.term.name).unwrap();
+            let score = weights.rows[place].score;
+            let weight = if phase == 0 { score.endgame } else { score.middlegame };
+            assert_eq!(part.points, weight * i32::from(values[place]), "{}", part.term.name);
+            told += 1;
+        }
+        assert!(told > 10, "{told} terms speak");
     }
 }
 

@@ -10,8 +10,8 @@ use kibitzer_core::{
     position::parse_fen,
     shakmaty::{CastlingMode, Chess, Position as _, Square},
     viveka::{
-        Before, CANDIDATES, FITTED, Glance, LastMove, TERMS, Values, Weights, analyse, scan_order,
-        values,
+        Before, CANDIDATES, FITTED, Glance, LastMove, TERMS, Tapered, TermWeights, Values, Weights,
+        analyse, scan_order, values,
     },
 };
 use mirror::mirrored;
@@ -122,8 +122,12 @@ fn colours_and_wings_do_not_matter_after_a_last_move() {
 #[test]
 fn the_weight_table_has_the_terms_in_order() {
     for (row, term) in FITTED.rows.iter().zip(&TERMS) {
-        assert_eq!(row.0, term.name);
-        assert!(term.glance || row.2 == 0 || term.name == "mate", "{} is not a glance", term.name);
+        assert_eq!(row.name, term.name);
+        assert!(
+            term.glance || row.scan == 0 || term.name == "mate",
+            "{} is not a glance",
+            term.name
+        );
     }
 }
 
@@ -156,11 +160,20 @@ fn a_quiet_position_is_not_critical() {
 #[test]
 fn weights_out_of_range_are_told() {
     assert_eq!(FITTED.validate(), Ok(()));
-    let mut weights = FITTED.clone();
-    weights.rows[3].1 = 2_000_000_000;
-    assert_eq!(weights.validate(), Err(TERMS[3].name));
-    let weights = Weights { temperature: 0, ..FITTED.clone() };
-    assert_eq!(weights.validate(), Err("temperature"));
+    let level = TermWeights::new(TERMS[3].name, 0, 0, 0);
+    for row in [
+        TermWeights { score: Tapered { middlegame: 2_000_000_000, endgame: 0 }, ..level },
+        TermWeights { score: Tapered { middlegame: 0, endgame: -1_001 }, ..level },
+        TermWeights { scan: 1_001, ..level },
+    ] {
+        let mut weights = FITTED.clone();
+        weights.rows[3] = row;
+        assert_eq!(weights.validate(), Err(TERMS[3].name));
+    }
+    for (middlegame, endgame) in [(0, 40), (40, 0), (40, 2_000_000)] {
+        let weights = Weights { temperature: Tapered { middlegame, endgame }, ..FITTED.clone() };
+        assert_eq!(weights.validate(), Err("temperature"));
+    }
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! How well choices do against a library's labels.
 use std::{cmp::Ordering, collections::BTreeMap};
 
-use kibitzer_core::viveka::{
-    CANDIDATES, Drop, MATERIAL, TERMS, Values, Weights, check_leaders, entropy, scan_order,
-    standings,
+use kibitzer_core::{
+    shakmaty::Position as _,
+    viveka::{
+        CANDIDATES, Drop, MATERIAL, TERMS, Tapered, Values, Weights, check_leaders, entropy, phase,
+        scan_order, standings,
+    },
 };
 use rayon::prelude::*;
 use serde::Serialize;
@@ -33,6 +36,8 @@ pub struct Judged<'a> {
     scan: Vec<usize>,
     /// The terms' values and the drops.
     features: &'a Features,
+    /// Game phase, 24 (middlegame) to 0 (endgame).
+    phase: i32,
 }
 
 /// Works out scores and candidates of every position, in parallel.
@@ -52,11 +57,12 @@ impl<'a> Judged<'a> {
         features: &'a Features,
         weights: &Weights,
     ) -> Judged<'a> {
-        let scores: Vec<i32> = features.moves.iter().map(|v| weights.score(v)).collect();
+        let phase = phase(labelled.position.board());
+        let scores: Vec<i32> = features.moves.iter().map(|v| weights.score(v, phase)).collect();
         let scans: Vec<i32> = features.moves.iter().map(|v| weights.scan(v)).collect();
         let mut scan: Vec<usize> = (0..scores.len()).collect();
         scan.sort_by_key(|&i| scan_order(scans[i], labelled.moves[i].mv));
-        let judged = Judged { labelled, features, scores, scans, scan };
+        let judged = Judged { labelled, features, scores, scans, scan, phase };
         // The features keep the second looks: what rates the choices later, on one thread, finds
         // them there.
         judged.checked(weights);
@@ -65,11 +71,16 @@ impl<'a> Judged<'a> {
 
     /// Entropy of the move distribution, in thousandths of a nat.
     pub fn entropy(&self, weights: &Weights) -> i32 {
+        entropy(&self.standings(weights), weights.temperature_at(self.phase))
+    }
+
+    /// The points with which each move enters the move distribution.
+    fn standings(&self, weights: &Weights) -> Vec<i32> {
         let candidates: Vec<(i32, i32)> =
             self.totals(weights).into_iter().map(|(i, total)| (self.scans[i], total)).collect();
         let others: Vec<i16> =
             self.scan.iter().skip(CANDIDATES).map(|&i| self.scans[i] as i16).collect();
-        entropy(&standings(candidates.into_iter(), &others), weights.temperature)
+        standings(candidates.into_iter(), &others).to_vec()
     }
 
     /// Whether the board would flag the position as critical.
@@ -314,7 +325,8 @@ pub struct EntropyReport {
 
 /// Rates the entropy at the weights' temperature, and the flag below their threshold.
 pub fn entropy_report(positions: &[Judged], weights: &Weights) -> EntropyReport {
-    let ours: Vec<f64> = positions.iter().map(|p| p.entropy(weights).into()).collect();
+    let standings = Standings::of(positions, weights);
+    let ours = standings.entropies(weights.temperature);
     // The largest lead first, as the lowest entropy.
     let leads: Vec<f64> = positions.iter().map(|p| (-p.margin(weights)).into()).collect();
     let critical: Vec<bool> = positions.iter().map(|p| p.labelled.is_critical()).collect();
@@ -325,7 +337,7 @@ pub fn entropy_report(positions: &[Judged], weights: &Weights) -> EntropyReport 
     EntropyReport {
         auc: auc(&ours, &critical),
         margin_auc: auc(&leads, &critical),
-        spearman: entropy_spearman(positions, weights),
+        spearman: standings.rate(weights.temperature).spearman,
         quintiles: quintiles(&ours, &critical),
         critical: all_critical / positions.len().max(1) as f64,
         flag_precision: both / count(&mut flagged.iter().copied()).max(1.0),
@@ -333,11 +345,49 @@ pub fn entropy_report(positions: &[Judged], weights: &Weights) -> EntropyReport 
     }
 }
 
-/// Rank correlation of the entropy with that of the engine's soft targets.
-pub fn entropy_spearman(positions: &[Judged], weights: &Weights) -> f64 {
-    let ours: Vec<f64> = positions.iter().map(|p| p.entropy(weights).into()).collect();
-    let engine: Vec<f64> = positions.iter().map(|p| engine_entropy(p.labelled)).collect();
-    spearman(&ours, &engine)
+/// What the entropies of positions are worked out from and compared with, at any temperature.
+#[derive(Debug)]
+pub struct Standings {
+    /// Of each position, the points of its moves in the move distribution, and the phase.
+    moves: Vec<(Vec<i32>, i32)>,
+    /// Entropy of the engine's soft targets, in nats.
+    engine: Vec<f64>,
+    /// Whether the position is critical.
+    critical: Vec<bool>,
+}
+
+/// How well the entropy goes with the labels.
+#[derive(Debug, Clone, Copy)]
+pub struct EntropyRates {
+    /// As in [`EntropyReport`].
+    pub auc: Option<f64>,
+    /// As in [`EntropyReport`].
+    pub spearman: f64,
+}
+
+impl Standings {
+    /// The standings of `positions`, all but τ as `weights` say.
+    pub fn of(positions: &[Judged], weights: &Weights) -> Standings {
+        Standings {
+            moves: positions.iter().map(|p| (p.standings(weights), p.phase)).collect(),
+            engine: positions.iter().map(|p| engine_entropy(p.labelled)).collect(),
+            critical: positions.iter().map(|p| p.labelled.is_critical()).collect(),
+        }
+    }
+
+    /// The entropies at this τ, in thousandths of a nat.
+    fn entropies(&self, temperature: Tapered) -> Vec<f64> {
+        let of = |(points, phase): &(Vec<i32>, i32)| {
+            f64::from(entropy(points, temperature.times(1, *phase)))
+        };
+        self.moves.iter().map(of).collect()
+    }
+
+    /// Rates the entropies at this τ.
+    pub fn rate(&self, temperature: Tapered) -> EntropyRates {
+        let ours = self.entropies(temperature);
+        EntropyRates { auc: auc(&ours, &self.critical), spearman: spearman(&ours, &self.engine) }
+    }
 }
 
 /// Entropy of the engine's move distribution, `exp((W(m) − max W) / 3)` in winning-chance points,

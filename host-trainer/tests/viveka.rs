@@ -7,10 +7,10 @@ use common::{fixture, kibitzer, mistake, names, succeed};
 use kibitzer_core::{
     position::parse_fen,
     shakmaty::Position as _,
-    viveka::{FITTED, analyse},
+    viveka::{FITTED, V1, analyse},
 };
 use kibitzer_trainer::{
-    fit::features,
+    fit::{features, weights},
     judge::{self, Judged},
     library,
 };
@@ -228,6 +228,45 @@ fn missing_empty_and_unwritable_files_are_named() {
     assert!(said.ends_with("w.json: give a viveka.json written by kibitzer fit"), "{said}");
     let said = mistake(folder.path(), &["-q", "judge", "lib.jsonl", "--engine", "./no-engine"]);
     assert!(said.contains("lib.jsonl"), "the library comes first: {said}");
+}
+
+#[test]
+fn the_core_has_the_weights_of_the_committed_file() {
+    let (file, weights) = weights::load(&fixture("viveka.json")).unwrap();
+    assert_eq!(weights, FITTED);
+    assert_eq!(file.v1(), V1);
+}
+
+#[test]
+fn weights_of_another_form_are_refused() {
+    let folder = folder_with(&lines());
+    let text = fs::read_to_string(fixture("viveka.json")).unwrap();
+    let whole: Value = serde_json::from_str(&text).unwrap();
+    let refused = |mend: &str, change: &dyn Fn(&mut Value)| {
+        let mut file = whole.clone();
+        change(&mut file);
+        fs::write(folder.path().join("w.json"), file.to_string()).unwrap();
+        let said = mistake(folder.path(), &["-q", "judge", "lib.jsonl", "--weights", "w.json"]);
+        assert!(said.ends_with(&format!(", w.json: {mend}")), "{said}");
+        said
+    };
+    let again = "fit the weights again with this program";
+    let given = "give a viveka.json written by kibitzer fit";
+    let said = refused(again, &|file| file["terms"][3]["endgame"] = 1_001.into());
+    assert!(said.starts_with("takes is out of range"), "{said}");
+    let said = refused(again, &|file| file["terms"][3]["middlegame"] = (-1_001).into());
+    assert!(said.starts_with("takes is out of range"), "{said}");
+    let said = refused(again, &|file| file["temperature"]["endgame"] = 0.into());
+    assert!(said.starts_with("temperature is out of range"), "{said}");
+    let said = refused(given, &|file| file["temperature"] = 50.into());
+    assert!(said.contains("expected struct Temperature"), "{said}");
+    // As before a weight could differ in the endgame.
+    let said = refused(given, &|file| {
+        let row = file["terms"][3].as_object_mut().unwrap();
+        row.remove("endgame");
+        row.insert("score".into(), 5.into());
+    });
+    assert!(said.contains("missing field `endgame`"), "{said}");
 }
 
 fn judged_json(folder: &Path, arguments: &[&str]) -> Value {

@@ -9,6 +9,7 @@ use super::{
     check::{self, Drop},
     choice::{CANDIDATES, Values, Weights, entropy, order, scan_order, standings, value},
     double_check::{self, check_leaders},
+    facts::phase,
     glance::{Before, Glance, LastMove},
     terms::TERM_COUNT,
 };
@@ -117,7 +118,8 @@ pub fn analyse_into(
     check_leaders(&mut analysis.candidates, rank, |c| c.twice, check_twice);
     done(Stage::DoubleCheck);
     insertion::sort_by_key(&mut analysis.candidates, rank);
-    analysis.entropy = entropy_of(&analysis.candidates, &others, weights.temperature);
+    let temperature = weights.temperature_at(phase(position.board()));
+    analysis.entropy = entropy_of(&analysis.candidates, &others, temperature);
     let moves = analysis.candidates.len() + others.len();
     analysis.critical = weights.is_critical(moves, analysis.entropy);
     analysis.searched = POSITIONS - budget.left();
@@ -212,11 +214,11 @@ fn score(
     let part = budget.part(share(budget, CHECKS + SECOND_LOOKS, open));
     let glance = Glance::within(before, candidate.mv, part);
     for (i, row) in weights.rows.iter().enumerate() {
-        if row.1 != 0 {
+        if !row.score.is_zero() {
             candidate.values[i] = value(i, &glance);
         }
     }
-    candidate.score = weights.score(&candidate.values);
+    candidate.score = weights.score(&candidate.values, before.phase);
     candidate.kept = before.balance + glance.x_q();
     budget.put_back(&glance.budget);
 }

@@ -8,6 +8,7 @@ use super::{
     check::{self, Drop},
     double_check,
     glance::Glance,
+    taper::Tapered,
     terms::{TERM_COUNT, TERMS},
 };
 use crate::{
@@ -31,15 +32,37 @@ pub type Values = [i16; TERM_COUNT];
 /// What is fitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Weights {
-    /// Name, score weight and scan points of each term, in the order of [`TERMS`]; both in
-    /// points, a pawn being 100.
-    pub rows: [(&'static str, i32, i32); TERM_COUNT],
+    /// One row a term, in the order of [`TERMS`].
+    pub rows: [TermWeights; TERM_COUNT],
     /// β of the check, in percent.
     pub check_percent: i32,
     /// τ of the move distribution, in points.
-    pub temperature: i32,
+    pub temperature: Tapered,
     /// A position whose entropy is below this, in thousandths of a nat, is critical.
     pub critical_entropy: i32,
+}
+
+/// What one term counts, in points, a pawn being 100.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TermWeights {
+    /// The term's name.
+    pub name: &'static str,
+    /// Its weight in the score.
+    pub score: Tapered,
+    /// Its scan points.
+    pub scan: i32,
+}
+
+impl TermWeights {
+    /// A row: name, weights in the score for middlegame and endgame, scan points.
+    pub const fn new(name: &'static str, middlegame: i32, endgame: i32, scan: i32) -> TermWeights {
+        TermWeights { name, score: Tapered { middlegame, endgame }, scan }
+    }
+
+    /// Whether it counts nothing anywhere.
+    pub const fn is_zero(&self) -> bool {
+        self.score.is_zero() && self.scan == 0
+    }
 }
 
 /// Largest size of a score weight or of scan points: with values as terms have them, a few hundred
@@ -55,42 +78,49 @@ impl Weights {
     /// size, β from 0 to 1,000 percent, τ from 1 to a million points. The other functions rely
     /// on it; the error names the field.
     pub fn validate(&self) -> Result<(), &'static str> {
-        let fits = |points: i32| (-MAX_WEIGHT..=MAX_WEIGHT).contains(&points);
-        if let Some(row) = self.rows.iter().find(|row| !fits(row.1) || !fits(row.2)) {
-            return Err(row.0);
+        let range = -MAX_WEIGHT..=MAX_WEIGHT;
+        let fits =
+            |row: &&TermWeights| row.score.lies_in(range.clone()) && range.contains(&row.scan);
+        if let Some(row) = self.rows.iter().find(|row| !fits(row)) {
+            return Err(row.name);
         }
         if !(0..=MAX_CHECK_PERCENT).contains(&self.check_percent) {
             return Err("check_percent");
         }
-        if !(1..=MAX_TEMPERATURE).contains(&self.temperature) {
+        if !self.temperature.lies_in(1..=MAX_TEMPERATURE) {
             return Err("temperature");
         }
         Ok(())
     }
 
-    /// `Σ wᵢ·xᵢ`, in points.
-    pub fn score(&self, values: &Values) -> i32 {
-        self.sum(|row| row.1, |i| values[i])
+    /// `Σ wᵢ·xᵢ`, in points, in a position of this [phase](super::facts::phase) before the move:
+    /// the sum of the terms' points, each rounded by itself.
+    pub fn score(&self, values: &Values, phase: i32) -> i32 {
+        let terms = self.rows.iter().zip(values);
+        terms.map(|(row, &value)| row.score.times(value.into(), phase)).sum()
     }
 
     /// Scan points: on the score's scale, but of terms seen at a glance alone.
     pub fn scan(&self, values: &Values) -> i32 {
-        scan_points(self.sum(|row| row.2, |i| values[i]))
+        self.scan_sum(|i| values[i])
     }
 
     /// Scan points of a move, working out only what has some.
     pub(super) fn scan_of(&self, glance: &Glance) -> i32 {
-        scan_points(self.sum(|row| row.2, |i| value(i, glance)))
+        self.scan_sum(|i| value(i, glance))
     }
 
-    /// Sums weight times value over the terms with a weight; other values are not asked for.
-    fn sum(
-        &self,
-        weight: impl Fn(&(&str, i32, i32)) -> i32,
-        mut value: impl FnMut(usize) -> i16,
-    ) -> i32 {
-        let weights = self.rows.iter().map(weight).enumerate();
-        weights.filter(|&(_, w)| w != 0).map(|(i, w)| w * i32::from(value(i))).sum()
+    /// Sums points times value over the terms with points; other values are not asked for. The
+    /// sum is kept in 16 bits: a board keeps that of every move.
+    fn scan_sum(&self, mut value: impl FnMut(usize) -> i16) -> i32 {
+        let points = self.rows.iter().map(|row| row.scan).enumerate();
+        let sum: i32 = points.filter(|&(_, w)| w != 0).map(|(i, w)| w * i32::from(value(i))).sum();
+        sum.clamp(i16::MIN.into(), i16::MAX.into())
+    }
+
+    /// τ at a phase, in points.
+    pub fn temperature_at(&self, phase: i32) -> i32 {
+        self.temperature.times(1, phase)
     }
 
     /// Whether a position with `moves` legal moves and this entropy, in thousandths of a nat, is
@@ -143,11 +173,6 @@ pub fn drop_twice_of(position: &Chess, mv: Move) -> Drop {
     let after = after(position, mv);
     let budget = Budget::new(POSITIONS);
     double_check::drop(&after, -exchanges_within(&after, &budget), &budget)
-}
-
-/// Scan points are kept in 16 bits: a board keeps those of every move.
-fn scan_points(sum: i32) -> i32 {
-    sum.clamp(i16::MIN.into(), i16::MAX.into())
 }
 
 /// The scan's order of moves: most scan points first, then by squares, so that the candidates

@@ -5,7 +5,7 @@ use std::{
 };
 
 use anyhow::Result;
-use kibitzer_core::viveka::{CANDIDATES, TERMS};
+use kibitzer_core::viveka::{CANDIDATES, TERMS, Tapered, TermWeights};
 
 use crate::{
     error::UserError,
@@ -13,6 +13,7 @@ use crate::{
     fit::{
         self, Fitted, Row,
         cache::Cache,
+        column,
         cross::{self, CrossValidated},
         openings::{self, FOLDS, Split},
         select::Path,
@@ -131,7 +132,7 @@ impl Fit {
             terms: WeightsFile::rows(weights),
             v1: WeightsFile::v1_rows(&fitted.v1),
             check_percent: weights.check_percent,
-            temperature: weights.temperature,
+            temperature: weights.temperature.into(),
             critical_entropy: weights.critical_entropy,
             positions,
             seed: self.seed,
@@ -145,13 +146,13 @@ impl Fit {
 
 fn print_path(out: &mut impl io::Write, what: &str, figure: &str, path: &Path) -> io::Result<()> {
     writeln!(out, "selection for the {what}, cross-validated; * marks the end of the set chosen")?;
-    writeln!(out, "{:>5} {:18} {:>13} {figure:>9}", "terms", "joins", "cross-entropy")?;
+    writeln!(out, "{:>7} {:28} {:>13} {figure:>9}", "weights", "joins", "cross-entropy")?;
     for (number, step) in (1..).zip(&path.steps) {
         let mark = if number == path.chosen { " *" } else { "" };
-        let name = TERMS[step.term].name;
+        let name = column::name(step.column);
         writeln!(
             out,
-            "{number:5} {name:18} {:13.4} {:9.3}{mark}",
+            "{number:7} {name:28} {:13.4} {:9.3}{mark}",
             step.cross_entropy, step.figure
         )?;
     }
@@ -174,22 +175,31 @@ fn print_cross_validated(
         "scan: best move among {CANDIDATES} in {:.1} %, one of the top three in {:.1} %",
         100.0 * found.recall_best,
         100.0 * found.recall_top3
+    )?;
+    writeln!(
+        out,
+        "entropy: AUC for critical positions {:.3}, Spearman with the engine's own {:.3}",
+        found.auc, found.spearman
     )
 }
 
 fn print_weights(out: &mut impl io::Write, fitted: &Fitted) -> io::Result<()> {
     let Fitted { weights, v1, .. } = fitted;
-    writeln!(out, "{:18} {:>6} {:>6}  meaning", "term", "score", "scan")?;
-    for (&(name, score, scan), term) in weights.rows.iter().zip(&TERMS) {
-        if (score, scan) != (0, 0) {
-            writeln!(out, "{name:18} {score:6} {scan:6}  {}", term.meaning)?;
-        }
+    writeln!(
+        out,
+        "{:18} {:>10} {:>7} {:>6}  meaning",
+        "score, points", "middlegame", "endgame", "scan"
+    )?;
+    for (row, term) in weights.rows.iter().zip(&TERMS).filter(|(row, _)| !row.is_zero()) {
+        let TermWeights { name, score: Tapered { middlegame, endgame }, scan } = *row;
+        writeln!(out, "{name:18} {middlegame:10} {endgame:7} {scan:6}  {}", term.meaning)?;
     }
     let beta = f64::from(weights.check_percent) / 100.0;
     writeln!(
         out,
-        "beta {beta:.2}, temperature {} points, critical below {} millinats",
-        weights.temperature, weights.critical_entropy
+        "beta {beta:.2}, temperature {} points in the middlegame and {} in the endgame, critical \
+         below {} millinats",
+        weights.temperature.middlegame, weights.temperature.endgame, weights.critical_entropy
     )?;
     let v1: Vec<String> = v1.iter().map(|(name, points)| format!("{name} {points}")).collect();
     writeln!(out, "v1: {}", v1.join(", "))

@@ -1,13 +1,14 @@
 //! What is fitted after the score: β of the check, τ of the entropy, and the critical flag.
-use kibitzer_core::viveka::Weights;
+use kibitzer_core::viveka::{Tapered, Weights};
+use rayon::prelude::*;
 
-use crate::judge::{self, Judged};
+use crate::judge::{self, Judged, Standings};
 
 /// Step of the grid over β, in percent.
 const STEP: i32 = 5;
 /// Step and end of the grid over τ, in points.
-const TEMPERATURE_STEP: i32 = 10;
-const MAX_TEMPERATURE: i32 = 300;
+const TEMPERATURE_STEP: i32 = 5;
+const MAX_TEMPERATURE: i32 = 100;
 
 /// The β, in percent from 0 to 100, with the least mean loss over `positions`; the smaller one
 /// where several tie.
@@ -20,15 +21,22 @@ pub fn fit_beta(weights: &Weights, positions: &[Judged]) -> i32 {
     grid.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(0, |(_, percent)| percent)
 }
 
-/// The τ, in points, at which the entropy goes best with the engine's own: the greatest rank
-/// correlation.
-pub fn fit_temperature(weights: &Weights, positions: &[Judged]) -> i32 {
-    let correlation = |temperature| {
-        judge::entropy_spearman(positions, &Weights { temperature, ..weights.clone() })
+/// The τ of middlegame and endgame, in points, at which the entropy says most: the greatest sum of
+/// its rank correlation with the engine's own and of how it ranks critical positions (twice the
+/// AUC less 1, likewise a rank correlation).
+pub fn fit_temperature(weights: &Weights, positions: &[Judged]) -> Tapered {
+    let standings = Standings::of(positions, weights);
+    let grid = || (TEMPERATURE_STEP..=MAX_TEMPERATURE).step_by(TEMPERATURE_STEP as usize);
+    let pairs: Vec<Tapered> = grid()
+        .flat_map(|middlegame| grid().map(move |endgame| Tapered { middlegame, endgame }))
+        .collect();
+    let figure = |&temperature: &Tapered| {
+        let found = standings.rate(temperature);
+        found.spearman + found.auc.map_or(0.0, |auc| 2.0 * auc - 1.0)
     };
-    let grid = (TEMPERATURE_STEP..=MAX_TEMPERATURE).step_by(TEMPERATURE_STEP as usize);
-    let best = grid.map(|t| (correlation(t), t)).max_by(|a, b| a.0.total_cmp(&b.0));
-    best.map_or(TEMPERATURE_STEP, |(_, temperature)| temperature)
+    let figures: Vec<f64> = pairs.par_iter().map(figure).collect();
+    let best = figures.iter().zip(pairs).max_by(|a, b| a.0.total_cmp(b.0));
+    best.map_or(Tapered::level(TEMPERATURE_STEP), |(_, temperature)| temperature)
 }
 
 /// The entropy threshold, in thousandths of a nat, that best tells critical positions from the

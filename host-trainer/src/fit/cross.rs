@@ -7,7 +7,7 @@ use super::{
     Row, fit,
     openings::{self, FOLDS},
 };
-use crate::judge;
+use crate::judge::{self, Standings};
 
 /// What the cross-validation found; means over all positions.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +21,12 @@ pub struct CrossValidated {
     pub recall_best: f64,
     /// Share of positions with one of the engine's top three among eight.
     pub recall_top3: f64,
+    /// Of the entropy, the folds' mean by their positions; [`EntropyReport`] says what of.
+    ///
+    /// [`EntropyReport`]: judge::EntropyReport
+    pub auc: f64,
+    /// Likewise.
+    pub spearman: f64,
 }
 
 /// Rates the fit on `rows`, whose openings are `openings` (sorted); `done` is called after each
@@ -52,6 +58,10 @@ pub fn cross_validate(
         }
         all.recall_best += share * judge::recall_at(&judged, CANDIDATES, |p, i| p.loss(i) == 0);
         all.recall_top3 += share * judge::recall_at(&judged, CANDIDATES, |p, i| p.moves[i].top);
+        let entropy = Standings::of(&judged, &fitted.weights).rate(fitted.weights.temperature);
+        // With no critical position, or no other, nothing can be told apart: as by chance.
+        all.auc += share * entropy.auc.unwrap_or(0.5);
+        all.spearman += share * entropy.spearman;
         done();
     }
     Ok(all)

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::{Fitted, Row, logit, mean_loss, missed, openings::FOLDS, sample::Sample, samples};
+use super::{
+    Fitted, Row, column, logit, mean_loss, missed, openings::FOLDS, sample::Sample, samples,
+};
 
 /// By what share of it terms lower a figure; negative if they raise it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -15,7 +17,7 @@ pub struct Contribution {
     pub scan: f64,
 }
 
-/// Sets of terms that were chosen, to force others into.
+/// Sets of columns that were chosen, to force others into.
 #[derive(Debug)]
 pub struct Forced {
     samples: Vec<Sample>,
@@ -28,8 +30,8 @@ impl Forced {
     pub fn new(rows: &[Row], openings: &[String], fitted: &Fitted) -> Forced {
         Forced {
             samples: samples(rows, openings),
-            score: Set::new(fitted.score.terms(), mean_loss),
-            scan: Set::new(fitted.scan.terms(), missed),
+            score: Set::new(fitted.score.columns(), mean_loss),
+            scan: Set::new(fitted.scan.columns(), missed),
         }
     }
 
@@ -59,7 +61,7 @@ impl Set {
 
     fn contribution(&mut self, samples: &[Sample], terms: &[usize]) -> f64 {
         let mut without = self.chosen.clone();
-        without.retain(|term| !terms.contains(term));
+        without.retain(|&column| !terms.contains(&column::term(column)));
         let mut with = without.clone();
         with.extend(terms);
         let without = self.cross_validated(samples, without);

@@ -2,6 +2,7 @@
 //!
 //! - [`features`]: the terms' values of every move; [`cache`] keeps them in a file.
 //! - [`openings`]: which positions are fitted on, and which are kept apart.
+//! - [`column`]: what a weight belongs to, a term at every phase or in the endgame.
 //! - [`sample`], [`logit`], [`curvature`], [`matrix`]: the conditional logit that the weights come from.
 //! - [`select`]: which terms are worth a weight.
 //! - [`forced`]: what terms contribute that are forced in.
@@ -12,6 +13,7 @@
 //! - [`weights`]: the files that hold what was fitted.
 pub mod cache;
 pub mod check;
+pub mod column;
 pub mod cross;
 pub mod curvature;
 pub mod features;
@@ -28,7 +30,10 @@ pub mod weights;
 use anyhow::Result;
 use kibitzer_core::{
     exchange::PAWN,
-    viveka::{CANDIDATES, MATERIAL, MAX_DROP, MAX_WEIGHT, Sense, TERM_COUNT, TERMS, Weights},
+    viveka::{
+        CANDIDATES, MATERIAL, MAX_DROP, MAX_WEIGHT, TERM_COUNT, TERMS, Tapered, TermWeights,
+        Weights,
+    },
 };
 
 use crate::{error::UserError, judge, library::LabelledPosition};
@@ -45,8 +50,8 @@ pub type Row<'a> = (&'a LabelledPosition, &'a Features);
 const TARGET_TEMPERATURE: f64 = 60.0;
 /// By how much the logits are sharpened where the choice between them is rated: to some points.
 const SHARPENED: f64 = 8.0;
-/// The most terms that a score or a scan may have.
-const MOST_TERMS: usize = 60;
+/// The most weights that a score or a scan may have.
+const MOST_WEIGHTS: usize = 60;
 /// The material term of v1, which counted one square.
 const V1_MATERIAL: &str = "exchange_one";
 /// The number of v1's terms.
@@ -74,13 +79,19 @@ pub fn fit(rows: &[Row], openings: &[String]) -> Result<Fitted> {
     let samples = samples(rows, openings);
     let (score_path, score) = fit_score(&samples)?;
     let (scan_path, scan) = fit_scan(&samples, score.points_per_logit);
-    let mut rows_of_table = std::array::from_fn(|i| (TERMS[i].name, 0, 0));
-    for (i, row) in rows_of_table.iter_mut().enumerate() {
-        let of = |terms: &[(usize, i32)]| terms.iter().find(|t| t.0 == i).map_or(0, |t| t.1);
-        (row.1, row.2) = fixed(i).unwrap_or((of(&score.terms), of(&scan)));
-    }
-    let mut weights =
-        Weights { rows: rows_of_table, check_percent: 0, temperature: PAWN, critical_entropy: 0 };
+    let row = |term| {
+        let (score, scan) = match fixed_points(term) {
+            Some((score, scan)) => (Tapered::level(score), scan),
+            None => (column::tapered(&score.points, term), column::points(&scan, term)),
+        };
+        TermWeights { name: TERMS[term].name, score, scan }
+    };
+    let mut weights = Weights {
+        rows: std::array::from_fn(row),
+        check_percent: 0,
+        temperature: Tapered::level(PAWN),
+        critical_entropy: 0,
+    };
     let judged = judge::examine(rows, &weights);
     weights.check_percent = check::fit_beta(&weights, &judged);
     weights.temperature = check::fit_temperature(&weights, &judged);
@@ -88,18 +99,25 @@ pub fn fit(rows: &[Row], openings: &[String]) -> Result<Fitted> {
     Ok(Fitted { weights, v1: fit_v1(&samples)?, score: score_path, scan: scan_path })
 }
 
-/// Terms with their integer weights, at 100 points a pawn.
+/// Columns with their integer weights, at 100 points a pawn.
 struct Linear {
-    terms: Vec<(usize, i32)>,
+    points: Vec<(usize, i32)>,
     points_per_logit: f64,
 }
 
-/// The score: all terms.
+/// The score: all terms, each with a weight of its own in the endgame if that is worth it.
+/// Material counts the same at every phase: it is what points are counted in.
 fn fit_score(samples: &[Sample]) -> Result<(Path, Linear)> {
-    let pool: Vec<usize> = (0..TERM_COUNT).filter(|&t| fixed(t).is_none()).collect();
-    let aim = Aim { first: Some(MATERIAL), pool: &pool, most: MOST_TERMS, figure: mean_loss };
+    let pool: Vec<usize> = (0..TERM_COUNT).filter(|&t| fixed_points(t).is_none()).collect();
+    let aim = Aim {
+        first: Some(MATERIAL),
+        pool: &pool,
+        tapered: true,
+        most: MOST_WEIGHTS,
+        figure: mean_loss,
+    };
     let path = select(samples, &aim);
-    let linear = in_pawns(samples, path.terms())?;
+    let linear = in_pawns(samples, path.columns())?;
     Ok((path, linear))
 }
 
@@ -107,9 +125,10 @@ fn fit_score(samples: &[Sample]) -> Result<(Path, Linear)> {
 fn fit_v1(samples: &[Sample]) -> Result<Vec<(&'static str, i32)>> {
     let material = (0..TERM_COUNT).find(|&t| TERMS[t].name == V1_MATERIAL);
     let pool = glance_terms();
-    let aim = Aim { first: material, pool: &pool, most: V1_TERMS, figure: mean_loss };
-    let terms = select(samples, &aim).steps.iter().map(|step| step.term).collect();
-    let linear = in_pawns(samples, terms)?.terms;
+    let aim =
+        Aim { first: material, pool: &pool, tapered: false, most: V1_TERMS, figure: mean_loss };
+    let terms = select(samples, &aim).steps.iter().map(|step| step.column).collect();
+    let linear = in_pawns(samples, terms)?.points;
     Ok(linear.into_iter().map(|(term, points)| (TERMS[term].name, points)).collect())
 }
 
@@ -117,8 +136,9 @@ fn fit_v1(samples: &[Sample]) -> Result<Vec<(&'static str, i32)>> {
 /// of moves that are not examined.
 fn fit_scan(samples: &[Sample], points_per_logit: f64) -> (Path, Vec<(usize, i32)>) {
     let pool = glance_terms();
-    let path = select(samples, &Aim { first: None, pool: &pool, most: MOST_TERMS, figure: missed });
-    let (columns, weights) = fit_columns(samples, path.terms());
+    let aim = Aim { first: None, pool: &pool, tapered: false, most: MOST_WEIGHTS, figure: missed };
+    let path = select(samples, &aim);
+    let (columns, weights) = fit_columns(samples, path.columns());
     let points = integers(samples, &columns, &weights, points_per_logit, None);
     (path, columns.into_iter().zip(points).collect())
 }
@@ -135,7 +155,7 @@ fn in_pawns(samples: &[Sample], columns: Vec<usize>) -> Result<Linear> {
     }
     let points_per_logit = f64::from(PAWN) / pawn;
     let points = integers(samples, &columns, &weights, points_per_logit, Some(0));
-    Ok(Linear { terms: columns.into_iter().zip(points).collect(), points_per_logit })
+    Ok(Linear { points: columns.into_iter().zip(points).collect(), points_per_logit })
 }
 
 /// Integers for fitted weights; `pinned` stays what it is at this scale.
@@ -154,7 +174,7 @@ fn integers(
 }
 
 fn glance_terms() -> Vec<usize> {
-    (0..TERM_COUNT).filter(|&t| TERMS[t].glance && fixed(t).is_none()).collect()
+    (0..TERM_COUNT).filter(|&t| TERMS[t].glance && fixed_points(t).is_none()).collect()
 }
 
 /// The rows that the logit fits learn from: where a mate in one can be played, a rule decides.
@@ -171,8 +191,9 @@ fn fit_columns(samples: &[Sample], mut columns: Vec<usize>) -> (Vec<usize>, Vec<
     let all: Vec<&Sample> = samples.iter().collect();
     loop {
         let weights = logit::fit(&all, &columns, &vec![0.0; columns.len()]);
-        let sensible = columns.iter().zip(&weights).filter(|&(&t, &w)| makes_sense(t, w));
-        let kept: Vec<usize> = sensible.map(|(&t, _)| t).collect();
+        let sensible = column::sensible(&columns, &weights);
+        let kept = columns.iter().zip(sensible).filter(|kept| kept.1);
+        let kept: Vec<usize> = kept.map(|(&column, _)| column).collect();
         if kept.len() == columns.len() {
             return (columns, weights);
         }
@@ -210,19 +231,10 @@ fn missed(sample: &Sample, scores: &[f64]) -> f64 {
 /// Score and scan points of the terms that a rule fixes rather than the fit: what ends the game
 /// is too rare in libraries of unfinished games to learn from. Checkmate counts more than
 /// anything else; stalemate loses the material balance, which the exchanges do not see.
-fn fixed(term: usize) -> Option<(i32, i32)> {
+fn fixed_points(term: usize) -> Option<(i32, i32)> {
     match TERMS[term].name {
         "mate" => Some((MAX_DROP, MAX_DROP)),
         "draws" => Some((PAWN, 0)),
         _ => None,
-    }
-}
-
-/// Whether a weight has the sign that its term may have.
-fn makes_sense(term: usize, weight: f64) -> bool {
-    match TERMS[term].sense {
-        Sense::Good => weight >= 0.0,
-        Sense::Bad => weight <= 0.0,
-        Sense::Either => true,
     }
 }

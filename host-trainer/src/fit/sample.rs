@@ -1,7 +1,10 @@
 //! Labelled positions as the fits read them.
-use kibitzer_core::viveka::TERM_COUNT;
+use kibitzer_core::{
+    shakmaty::Position as _,
+    viveka::{TERM_COUNT, phase},
+};
 
-use super::{Row, openings, targets};
+use super::{Row, column::share_gone, openings, targets};
 
 /// One position: the terms' values of its moves, and what a fit wants of them.
 #[derive(Debug, Clone)]
@@ -12,7 +15,7 @@ pub struct Sample {
     pub losses: Vec<i32>,
     /// Fold of its opening.
     pub fold: usize,
-    /// Values, term after term: (terms, moves).
+    /// Values, column after column: (columns, moves).
     values: Vec<f32>,
 }
 
@@ -20,12 +23,15 @@ impl Sample {
     /// The positions of `rows`; their folds follow from `openings`, sorted names.
     pub fn all(rows: &[Row], openings: &[String]) -> Vec<Sample> {
         let sample = |&(labelled, features): &Row| {
-            let column = |term: usize| features.moves.iter().map(move |v| f32::from(v[term]));
+            let value = |term: usize| features.moves.iter().map(move |v| f32::from(v[term]));
+            let gone = share_gone(phase(labelled.position.board()));
+            let level = (0..TERM_COUNT).flat_map(value);
+            let endgame = (0..TERM_COUNT).flat_map(value).map(|x| x * gone);
             Sample {
                 targets: targets(labelled),
                 losses: (0..labelled.moves.len()).map(|i| labelled.loss(i)).collect(),
                 fold: openings::fold(openings, &labelled.opening),
-                values: (0..TERM_COUNT).flat_map(column).collect(),
+                values: level.chain(endgame).collect(),
             }
         };
         rows.iter().map(sample).collect()
@@ -36,12 +42,12 @@ impl Sample {
         self.targets.len()
     }
 
-    /// Values of term number `term`, one a move.
-    pub fn column(&self, term: usize) -> &[f32] {
-        &self.values[term * self.moves()..][..self.moves()]
+    /// Values of a [column](super::column), one a move.
+    pub fn column(&self, column: usize) -> &[f32] {
+        &self.values[column * self.moves()..][..self.moves()]
     }
 
-    /// `Σ wᵢ·xᵢ` of each move, over the terms `columns` with these weights.
+    /// `Σ wᵢ·xᵢ` of each move, over `columns` with these weights.
     pub fn scores(&self, columns: &[usize], weights: &[f64]) -> Vec<f64> {
         let mut scores = vec![0.0; self.moves()];
         for (&column, &weight) in columns.iter().zip(weights) {
@@ -55,13 +61,13 @@ impl Sample {
 
 #[cfg(test)]
 impl Sample {
-    /// A sample of `columns`, the values of each term, in fold 0.
+    /// A sample of `columns`, the values of each, in fold 0.
     pub fn new(columns: &[Vec<f32>], targets: Vec<f64>, losses: Vec<i32>) -> Sample {
         Sample { targets, losses, fold: 0, values: columns.concat() }
     }
 
-    /// `count` samples of six moves with random values, chosen among by the `truth`: terms and
-    /// their weights.
+    /// `count` samples of six moves with random values, chosen among by the `truth`: columns and
+    /// their weights. Half the pieces are gone in every other one.
     pub fn chosen_by(count: usize, truth: &[(usize, f64)]) -> Vec<Sample> {
         use super::{logit, openings::FOLDS};
         use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
@@ -69,7 +75,10 @@ impl Sample {
         let (terms, weights): (Vec<usize>, Vec<f64>) = truth.iter().copied().unzip();
         let sample = |number: usize| {
             let column = |_| (0..6).map(|_| random.random_range(-3_i32..=3) as f32).collect();
-            let columns: Vec<Vec<f32>> = (0..TERM_COUNT).map(column).collect();
+            let level: Vec<Vec<f32>> = (0..TERM_COUNT).map(column).collect();
+            let gone = (number % 2) as f32 / 2.0;
+            let endgame = level.iter().map(|values| values.iter().map(|x| x * gone).collect());
+            let columns: Vec<Vec<f32>> = level.iter().cloned().chain(endgame).collect();
             let mut sample = Sample::new(&columns, vec![0.0; 6], vec![0; 6]);
             let scores = sample.scores(&terms, &weights);
             let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);

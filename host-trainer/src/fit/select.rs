@@ -1,13 +1,14 @@
-//! Greedy forward selection of terms under cross-validation, openings held out together.
+//! Greedy forward selection of weights under cross-validation, openings held out together.
 //!
-//! The next term is the one that lowers the cross-entropy of the openings left out the most,
-//! since it is smooth where the mean loss of the choices is noisy; how many terms are worth
+//! The next [column](super::column) is the one that lowers the cross-entropy of the openings left out the most,
+//! since it is smooth where the mean loss of the choices is noisy; how many weights are worth
 //! having is read off that mean loss (or, for the scan, off the share of positions it misses).
 use rayon::prelude::*;
 
 use super::{
+    column,
     curvature::{Candidate, Curvature, curvature},
-    logit, makes_sense,
+    logit,
     matrix::Factor,
     openings::FOLDS,
     sample::Sample,
@@ -27,24 +28,26 @@ pub struct Aim<'a> {
     pub first: Option<usize>,
     /// Terms that may join.
     pub pool: &'a [usize],
-    /// The most terms that a set may hold.
+    /// Whether a term of the pool that has joined may get a weight of its own in the endgame.
+    pub tapered: bool,
+    /// The most weights that a set may hold.
     pub most: usize,
     /// How badly the scores of a position's moves choose.
     pub figure: fn(&Sample, &[f64]) -> f64,
 }
 
-/// A set of terms on the path: this one and all before it.
+/// A set of columns on the path: this one and all before it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
-    /// The term that joined.
-    pub term: usize,
+    /// The column that joined.
+    pub column: usize,
     /// Cross-validated cross-entropy a position, in nats.
     pub cross_entropy: f64,
     /// Cross-validated mean of the aim's figure.
     pub figure: f64,
 }
 
-/// The sets of terms that selection went through, each one term larger than the one before.
+/// The sets of columns that selection went through, each one larger than the one before.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Path {
     /// The sets.
@@ -54,13 +57,13 @@ pub struct Path {
 }
 
 impl Path {
-    /// The terms chosen, in the order in which they joined.
-    pub fn terms(&self) -> Vec<usize> {
-        self.steps[..self.chosen].iter().map(|step| step.term).collect()
+    /// The columns chosen, in the order in which they joined.
+    pub fn columns(&self) -> Vec<usize> {
+        self.steps[..self.chosen].iter().map(|step| step.column).collect()
     }
 }
 
-/// Walks the path until no term lowers the cross-entropy, and chooses on it.
+/// Walks the path until no column lowers the cross-entropy, and chooses on it.
 pub fn select(samples: &[Sample], aim: &Aim) -> Path {
     let mut sets = Sets::new(samples);
     let mut steps: Vec<Step> = Vec::new();
@@ -72,9 +75,12 @@ pub fn select(samples: &[Sample], aim: &Aim) -> Path {
     let mut pool = aim.pool.to_vec();
     pool.retain(|&term| Some(term) != aim.first);
     while steps.len() < aim.most {
-        let Some((term, weights)) = sets.next(&pool) else { break };
-        pool.retain(|&other| other != term);
-        steps.push(sets.join(term, weights, aim));
+        let Some((column, weights)) = sets.next(&pool) else { break };
+        pool.retain(|&other| other != column);
+        if aim.tapered && !column::is_endgame(column) {
+            pool.push(column::endgame(column));
+        }
+        steps.push(sets.join(column, weights, aim));
     }
     Path { chosen: enough(&steps), steps }
 }
@@ -86,7 +92,7 @@ fn enough(steps: &[Step]) -> usize {
     steps.iter().position(close).map_or(0, |at| at + 1)
 }
 
-/// The terms joined so far, fitted in each fold.
+/// The columns joined so far, fitted in each fold.
 struct Sets<'a> {
     columns: Vec<usize>,
     folds: Vec<Fold<'a>>,
@@ -101,17 +107,17 @@ struct Fold<'a> {
     weights: Vec<f64>,
 }
 
-/// Terms that might join in one fold: the derivatives at the present weights.
+/// Columns that might join in one fold: the derivatives at the present weights.
 struct Outlook {
     curvature: Curvature,
     factor: Factor,
 }
 
-/// What a term would do in one fold, to second order.
+/// What a column would do in one fold, to second order.
 struct Prospect {
     /// By how much the penalised loss falls, in nats.
     gain: f64,
-    /// Weights of the columns and of the term.
+    /// Weights of the columns and of the one that joins.
     weights: Vec<f64>,
 }
 
@@ -129,9 +135,9 @@ impl<'a> Sets<'a> {
         }
     }
 
-    /// Takes a term in, with the weights that it and the others have in each fold.
-    fn join(&mut self, term: usize, weights: Vec<Vec<f64>>, aim: &Aim) -> Step {
-        self.columns.push(term);
+    /// Takes a column in, with the weights that it and the others have in each fold.
+    fn join(&mut self, column: usize, weights: Vec<Vec<f64>>, aim: &Aim) -> Step {
+        self.columns.push(column);
         for (fold, weights) in self.folds.iter_mut().zip(weights) {
             fold.weights = weights;
         }
@@ -146,13 +152,13 @@ impl<'a> Sets<'a> {
         self.cross_entropy = sums.iter().map(|sum| sum.0).sum();
         let figure: f64 = sums.iter().map(|sum| sum.1).sum();
         Step {
-            term,
+            column,
             cross_entropy: self.cross_entropy / self.positions,
             figure: figure / self.positions,
         }
     }
 
-    /// The term of `pool` that lowers the cross-entropy of the openings left out the most, with
+    /// The column of `pool` that lowers the cross-entropy of the openings left out the most, with
     /// the weights in each fold; `None` if none does and keeps every weight's sign.
     fn next(&self, pool: &[usize]) -> Option<(usize, Vec<Vec<f64>>)> {
         let pool = &self.screen(pool)[..];
@@ -175,36 +181,38 @@ impl<'a> Sets<'a> {
         shortlist.truncate(SHORTLIST);
         let mut rated: Vec<(f64, usize, Vec<Prospect>)> = shortlist
             .into_par_iter()
-            .map(|(term, _, prospects)| (self.left_out_loss(term, &prospects), term, prospects))
+            .map(|(column, _, prospects)| {
+                (self.left_out_loss(column, &prospects), column, prospects)
+            })
             .collect();
         rated.sort_by(|a, b| a.0.total_cmp(&b.0));
-        rated.into_iter().find_map(|(_, term, prospects)| {
-            let columns = [&self.columns[..], &[term]].concat();
+        rated.into_iter().find_map(|(_, column, prospects)| {
+            let columns = [&self.columns[..], &[column]].concat();
             let weights: Vec<Vec<f64>> = self
                 .folds
                 .par_iter()
                 .zip(&prospects)
                 .map(|(fold, prospect)| logit::fit(&fold.fitted, &columns, &prospect.weights))
                 .collect();
-            let sensible = weights.iter().all(|weights| self.makes_sense(term, weights));
+            let sensible = weights.iter().all(|weights| self.makes_sense(column, weights));
             let losses = self.folds.iter().zip(&weights);
             let loss: f64 = losses.map(|(f, w)| logit::loss(&f.left_out, &columns, w)).sum();
-            (sensible && loss < self.cross_entropy).then_some((term, weights))
+            (sensible && loss < self.cross_entropy).then_some((column, weights))
         })
     }
 
-    /// The terms of `pool` that promise most in the first fold: its four fifths of the openings
+    /// The columns of `pool` that promise most in the first fold: its four fifths of the openings
     /// tell the hopeless from the others at a fifth of the cost of all folds.
     fn screen(&self, pool: &[usize]) -> Vec<usize> {
         let fold = &self.folds[0];
         let outlook = self.outlook(fold, pool);
         let prospects = (0..pool.len()).map(|i| (pool[i], outlook.prospect(i, &fold.weights)));
         let mut sensible: Vec<(usize, f64)> = prospects
-            .filter(|(term, prospect)| self.makes_sense(*term, &prospect.weights))
-            .map(|(term, prospect)| (term, prospect.gain))
+            .filter(|(column, prospect)| self.makes_sense(*column, &prospect.weights))
+            .map(|(column, prospect)| (column, prospect.gain))
             .collect();
         sensible.sort_by(|a, b| b.1.total_cmp(&a.1));
-        sensible.iter().take(SCREENED).map(|&(term, _)| term).collect()
+        sensible.iter().take(SCREENED).map(|&(column, _)| column).collect()
     }
 
     fn outlook(&self, fold: &Fold, pool: &[usize]) -> Outlook {
@@ -212,14 +220,14 @@ impl<'a> Sets<'a> {
         Outlook { factor: curvature.hessian.factor(), curvature }
     }
 
-    /// Whether no weight contradicts its term's sense, `term` being the last.
-    fn makes_sense(&self, term: usize, weights: &[f64]) -> bool {
-        let terms = self.columns.iter().chain([&term]);
-        terms.zip(weights).all(|(&term, &weight)| makes_sense(term, weight))
+    /// Whether no weight contradicts its term's sense, `column` being the last.
+    fn makes_sense(&self, column: usize, weights: &[f64]) -> bool {
+        let columns = [&self.columns[..], &[column]].concat();
+        column::sensible(&columns, weights).into_iter().all(|is| is)
     }
 
-    fn left_out_loss(&self, term: usize, prospects: &[Prospect]) -> f64 {
-        let columns = [&self.columns[..], &[term]].concat();
+    fn left_out_loss(&self, column: usize, prospects: &[Prospect]) -> f64 {
+        let columns = [&self.columns[..], &[column]].concat();
         let folds = self.folds.iter().zip(prospects);
         folds.map(|(fold, p)| logit::loss(&fold.left_out, &columns, &p.weights)).sum()
     }
@@ -263,9 +271,10 @@ mod tests {
         let truth = [(good[0], 1.0), (bad[0], -0.5), (good[1], 0.2), (good[2], -0.4)];
         let samples = Sample::chosen_by(400, &truth);
         let pool: Vec<usize> = (0..30).collect();
-        let aim = Aim { first: Some(good[0]), pool: &pool, most: 10, figure: regret };
+        let aim =
+            Aim { first: Some(good[0]), pool: &pool, tapered: false, most: 10, figure: regret };
         let path = select(&samples, &aim);
-        let joined: Vec<usize> = path.steps.iter().map(|step| step.term).collect();
+        let joined: Vec<usize> = path.steps.iter().map(|step| step.column).collect();
         assert_eq!(joined[..3], [good[0], bad[0], good[1]]);
         assert!(!joined.contains(&good[2]), "its weight would contradict its sense");
         for pair in path.steps.windows(2) {
@@ -278,12 +287,37 @@ mod tests {
     }
 
     #[test]
+    fn a_term_gets_a_weight_in_the_endgame_where_it_counts_otherwise() {
+        let (good, bad) = (with_sense(Sense::Good), with_sense(Sense::Bad));
+        let truth = [
+            (good[0], 1.0),
+            (column::endgame(good[0]), -0.8),
+            (good[1], 0.6),
+            (bad[0], -0.3),
+            (column::endgame(bad[0]), 0.9),
+        ];
+        let samples = Sample::chosen_by(400, &truth);
+        let pool: Vec<usize> = (0..20).collect();
+        let path = |tapered| {
+            let aim = Aim { first: None, pool: &pool, tapered, most: 10, figure: regret };
+            select(&samples, &aim).steps.iter().map(|step| step.column).collect::<Vec<_>>()
+        };
+        let joined = path(true);
+        let place = |column: usize| joined.iter().position(|&other| other == column);
+        let late = column::endgame(good[0]);
+        assert!(place(late).unwrap() > place(good[0]).unwrap(), "{joined:?}");
+        assert_eq!(place(column::endgame(good[1])), None, "{joined:?}");
+        assert_eq!(place(column::endgame(bad[0])), None, "it would turn against its sense");
+        assert!(path(false).iter().all(|&column| !column::is_endgame(column)));
+    }
+
+    #[test]
     fn the_path_does_not_depend_on_the_threads() {
         let samples = Sample::chosen_by(400, &[(0, 1.0), (1, 0.3), (5, -0.3)]);
         let pool: Vec<usize> = (0..12).collect();
         let path = |threads: usize| {
             let pool_of_threads = rayon::ThreadPoolBuilder::new().num_threads(threads);
-            let aim = Aim { first: None, pool: &pool, most: 6, figure: regret };
+            let aim = Aim { first: None, pool: &pool, tapered: false, most: 6, figure: regret };
             pool_of_threads.build().unwrap().install(|| select(&samples, &aim))
         };
         assert_eq!(path(1), path(3));

@@ -2,7 +2,7 @@
 use std::{fmt::Write as _, io::Write as _, path::Path};
 
 use anyhow::Result;
-use kibitzer_core::viveka::{MAX_WEIGHT, TERM_COUNT, TERMS, Weights};
+use kibitzer_core::viveka::{self, MAX_WEIGHT, TERM_COUNT, TERMS, Tapered, Weights};
 use serde::{Deserialize, Serialize};
 
 use super::{Fitted, texel::table::PositionalRecord};
@@ -18,7 +18,7 @@ pub struct WeightsFile {
     /// β of the check, in percent.
     pub check_percent: i32,
     /// τ of the move distribution, in points.
-    pub temperature: i32,
+    pub temperature: Temperature,
     /// Entropy below which a position is critical, in thousandths of a nat.
     pub critical_entropy: i32,
     /// Positions fitted on.
@@ -40,10 +40,27 @@ pub struct WeightsFile {
 pub struct TermWeights {
     /// The term's name.
     pub name: String,
-    /// Score weight, in points.
-    pub score: i32,
+    /// Score weight in the middlegame, in points.
+    pub middlegame: i32,
+    /// Score weight in the endgame, in points.
+    pub endgame: i32,
     /// Scan points.
     pub scan: i32,
+}
+
+/// τ in `viveka.json`, in points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Temperature {
+    /// With all pieces on the board.
+    pub middlegame: i32,
+    /// With none.
+    pub endgame: i32,
+}
+
+impl From<Tapered> for Temperature {
+    fn from(Tapered { middlegame, endgame }: Tapered) -> Temperature {
+        Temperature { middlegame, endgame }
+    }
 }
 
 /// A term of the baseline in `viveka.json`.
@@ -68,10 +85,11 @@ impl WeightsFile {
 
     /// The rows of `weights`.
     pub fn rows(weights: &Weights) -> Vec<TermWeights> {
-        let row = |&(name, score, scan): &(&str, i32, i32)| TermWeights {
-            name: name.to_string(),
-            score,
-            scan,
+        let row = |row: &viveka::TermWeights| TermWeights {
+            name: row.name.to_string(),
+            middlegame: row.score.middlegame,
+            endgame: row.score.endgame,
+            scan: row.scan,
         };
         weights.rows.iter().map(row).collect()
     }
@@ -100,10 +118,15 @@ impl WeightsFile {
         if let Some(row) = self.v1.iter().find(|row| !fits(row)) {
             return Err(foreign(format!("{} in v1 is out of range", row.name)));
         }
+        let row = |i: usize| {
+            let TermWeights { middlegame, endgame, scan, .. } = self.terms[i];
+            viveka::TermWeights::new(TERMS[i].name, middlegame, endgame, scan)
+        };
+        let Temperature { middlegame, endgame } = self.temperature;
         let weights = Weights {
-            rows: std::array::from_fn(|i| (TERMS[i].name, self.terms[i].score, self.terms[i].scan)),
+            rows: std::array::from_fn(row),
             check_percent: self.check_percent,
-            temperature: self.temperature,
+            temperature: Tapered { middlegame, endgame },
             critical_entropy: self.critical_entropy,
         };
         match weights.validate() {
@@ -151,14 +174,19 @@ fn table(fitted: &Fitted, positions: usize, openings: usize) -> Result<String> {
     let Fitted { weights, v1, .. } = fitted;
     let mut text = String::new();
     writeln!(text, "//! Viveka's weights. Written by `kibitzer fit --table`; do not edit.")?;
-    writeln!(text, "use super::choice::Weights;\n")?;
+    writeln!(
+        text,
+        "use super::{{\n    choice::{{TermWeights, Weights}},\n    taper::Tapered,\n}};\n"
+    )?;
     writeln!(text, "/// Fitted on {positions} positions of {openings} openings.")?;
     writeln!(text, "pub static FITTED: Weights = Weights {{\n    rows: [")?;
-    for (name, score, scan) in weights.rows {
-        writeln!(text, "        ({name:?}, {score}, {scan}),")?;
+    for viveka::TermWeights { name, score: Tapered { middlegame, endgame }, scan } in weights.rows {
+        writeln!(text, "        TermWeights::new({name:?}, {middlegame}, {endgame}, {scan}),")?;
     }
     writeln!(text, "    ],\n    check_percent: {},", weights.check_percent)?;
-    writeln!(text, "    temperature: {},", weights.temperature)?;
+    let Tapered { middlegame, endgame } = weights.temperature;
+    let temperature = format!("Tapered {{ middlegame: {middlegame}, endgame: {endgame} }}");
+    writeln!(text, "    temperature: {temperature},")?;
     writeln!(text, "    critical_entropy: {},\n}};\n", weights.critical_entropy)?;
     writeln!(text, "/// The baseline v1: its terms and their weights in points.")?;
     writeln!(text, "pub static V1: [(&str, i32); {}] = [", v1.len())?;

@@ -1,5 +1,5 @@
 //! Time evolution, backward: what the opponent's last move changed, and who answers it.
-use kibitzer_core::viveka::{LAST_MOVE, TERMS, Weights};
+use kibitzer_core::viveka::{LAST_MOVE, TERMS, Tapered, Weights};
 
 use super::{
     choices::Chooser,
@@ -71,8 +71,8 @@ pub fn section(page: &mut Page, study: &Study, rows: &[Row], viveka: &Chooser) {
             best,
             random,
             ours,
-            selected(i, &study.fitted.score, weights.rows[i].1),
-            selected(i, &study.fitted.scan, weights.rows[i].2),
+            selected(i, &study.fitted.score, weights.rows[i].score),
+            selected(i, &study.fitted.scan, Tapered::level(weights.rows[i].scan)),
             term.meaning.to_string(),
         ]);
     }
@@ -81,24 +81,31 @@ pub fn section(page: &mut Page, study: &Study, rows: &[Row], viveka: &Chooser) {
 }
 
 /// Whether a term was chosen, or at least came on the path, and when.
-fn selected(term: usize, path: &Path, points: i32) -> String {
-    match path.steps.iter().position(|step| step.term == term) {
-        Some(at) if at < path.chosen && points != 0 => {
-            format!("term {}, {} points", at + 1, number(points.into(), 0))
+fn selected(term: usize, path: &Path, points: Tapered) -> String {
+    match path.steps.iter().position(|step| step.column == term) {
+        Some(at) if at < path.chosen && !points.is_zero() => {
+            let number = |points: i32| number(points.into(), 0);
+            let points = match points {
+                Tapered { middlegame, endgame } if middlegame == endgame => number(middlegame),
+                Tapered { middlegame, endgame } => {
+                    format!("{} to {}", number(middlegame), number(endgame))
+                }
+            };
+            format!("weight {}, {points} points", at + 1)
         }
-        Some(at) if at < path.chosen => format!("term {}, weight 0", at + 1),
-        Some(at) => format!("no; term {} on the path", at + 1),
+        Some(at) if at < path.chosen => format!("weight {}, of 0", at + 1),
+        Some(at) => format!("no; weight {} on the path", at + 1),
         None => "no".to_string(),
     }
 }
 
 fn verdict(weights: &Weights) -> String {
-    let rows = || weights.rows.iter().filter(|row| LAST_MOVE.iter().any(|t| t.name == row.0));
+    let rows = || weights.rows.iter().filter(|row| LAST_MOVE.iter().any(|t| t.name == row.name));
     format!(
         "Of {} terms about the last move, {} are in the score and {} in the scan.",
         LAST_MOVE.len(),
-        rows().filter(|row| row.1 != 0).count(),
-        rows().filter(|row| row.2 != 0).count()
+        rows().filter(|row| !row.score.is_zero()).count(),
+        rows().filter(|row| row.scan != 0).count()
     )
 }
 

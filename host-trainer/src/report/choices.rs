@@ -2,7 +2,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use kibitzer_core::viveka::{CANDIDATES, TERMS};
+use kibitzer_core::viveka::{CANDIDATES, TERMS, Tapered};
 
 use super::{
     figures::{Panel, Series, bars, lines},
@@ -10,7 +10,7 @@ use super::{
     study::Study,
 };
 use crate::{
-    fit::select::Path,
+    fit::{column, select::Path},
     judge::{self, Judged, Outcome},
     library::LabelledPosition,
 };
@@ -78,23 +78,32 @@ pub fn scan(page: &mut Page, judged: &[Judged]) -> Result<()> {
 /// The weights, and those of the baseline.
 pub fn weights(page: &mut Page, study: &Study) {
     let weights = &study.fitted.weights;
-    let mut table = Table::new(["term", "score", "scan", "counts"]);
-    for (&(name, score, scan), term) in weights.rows.iter().zip(&TERMS) {
-        if (score, scan) != (0, 0) {
-            let cell = |points: i32| match points {
-                0 => NOTHING.into(),
-                points => number(points.into(), 0),
-            };
-            table.row([name.into(), cell(score), cell(scan), term.meaning.to_string()]);
-        }
+    let mut table = Table::new(["term", "middlegame", "endgame", "scan", "counts"]);
+    for (row, term) in weights.rows.iter().zip(&TERMS).filter(|(row, _)| !row.is_zero()) {
+        let cell = |points: i32| match points {
+            0 => NOTHING.into(),
+            points => number(points.into(), 0),
+        };
+        let Tapered { middlegame, endgame } = row.score;
+        table.row([
+            row.name.into(),
+            cell(middlegame),
+            cell(endgame),
+            cell(row.scan),
+            term.meaning.to_string(),
+        ]);
     }
-    page.add("Points, a pawn being 100. Terms without a weight are not listed.");
+    page.add(
+        "Points, a pawn being 100: in the score by the phase of the game, and in the scan. Terms \
+         without a weight are not listed.",
+    );
     page.add(table);
     page.add(format_args!(
-        "Check: β = {}. Move distribution: τ = {} points. A position is flagged as critical when \
-         its entropy is below {} thousandths of a nat.",
+        "Check: β = {}. Move distribution: τ = {} points in the middlegame, {} in the endgame. A \
+         position is flagged as critical when its entropy is below {} thousandths of a nat.",
         number(f64::from(weights.check_percent) / 100.0, 2),
-        weights.temperature,
+        weights.temperature.middlegame,
+        weights.temperature.endgame,
         weights.critical_entropy
     ));
     page.part("The baseline v1");
@@ -109,9 +118,11 @@ pub fn weights(page: &mut Page, study: &Study) {
 /// The path of the selection, for the score and the scan.
 pub fn selection(page: &mut Page, study: &Study) -> Result<()> {
     page.add(
-        "Terms join one by one, each the one that lowers the cross-entropy of the openings left \
-         out most, in five-fold cross-validation on the openings fitted on. The set chosen is the \
-         smallest whose figure is within 3 % of the best on the path; its last term is marked ●.",
+        "Weights join one by one, each the one that lowers the cross-entropy of the openings left \
+         out most, in five-fold cross-validation on the openings fitted on. A term of the score \
+         may get a second one, for what it counts more or less in the endgame. The set chosen is \
+         the smallest whose figure is within 3 % of the best on the path; its last weight is \
+         marked ●.",
     );
     let score = ("score", "mean loss of the choices, cp", 1.0, &study.fitted.score);
     let scan = ("scan", "best move not on the list, %", 100.0, &study.fitted.scan);
@@ -129,8 +140,8 @@ pub fn selection(page: &mut Page, study: &Study) -> Result<()> {
             ("cross-entropy, nats", steps().map(|s| s.cross_entropy).collect()),
         ] {
             panels.push(Panel {
-                title: format!("{what}: {} terms chosen", path.chosen),
-                x: "terms".into(),
+                title: format!("{what}: {} weights chosen", path.chosen),
+                x: "weights".into(),
                 y: y.into(),
                 series: curve(y, values),
             });
@@ -141,12 +152,12 @@ pub fn selection(page: &mut Page, study: &Study) -> Result<()> {
 }
 
 fn path_table(path: &Path, figure: &str, scale: f64) -> Table {
-    let mut table = Table::new(["terms", "joins", "cross-entropy, nats", figure, ""]);
+    let mut table = Table::new(["weights", "joins", "cross-entropy, nats", figure, ""]);
     for (number_of, step) in (1..).zip(&path.steps) {
         let mark = if number_of == path.chosen { "●" } else { "" };
         table.row([
             number_of.to_string(),
-            TERMS[step.term].name.to_string(),
+            column::name(step.column),
             number(step.cross_entropy, 4),
             number(scale * step.figure, 2),
             mark.to_string(),

@@ -52,16 +52,19 @@ pub fn section(page: &mut Page, study: &Study, judged: &[Judged]) -> Result<()> 
 
 /// Where the number of safe replies joined, and what it was worth.
 fn information(path: &Path) -> String {
-    let joined = path.steps.iter().position(|step| TERMS[step.term].name == SAFE_REPLIES);
+    let joined = path
+        .steps
+        .iter()
+        .position(|step| TERMS.get(step.column).is_some_and(|term| term.name == SAFE_REPLIES));
     match joined {
         Some(at) if at > 0 => format!(
             "The number of safe replies that a move leaves the opponent (`{SAFE_REPLIES}`) was \
-             term {} to be selected: with it the cross-validated loss is {} cp, before it {} cp.",
+             weight {} to be selected: with it the cross-validated loss is {} cp, before it {} cp.",
             at + 1,
             number(path.steps[at].figure, 1),
             number(path.steps[at - 1].figure, 1)
         ),
-        Some(_) => format!("`{SAFE_REPLIES}` is the first term of the score."),
+        Some(_) => format!("`{SAFE_REPLIES}` is the first weight of the score."),
         None => format!(
             "The number of safe replies that a move leaves the opponent (`{SAFE_REPLIES}`) was \
              not selected."

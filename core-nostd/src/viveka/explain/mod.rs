@@ -31,21 +31,22 @@ pub struct Part<'a> {
     pub term: &'static Term,
     /// Its value for the move.
     pub value: i32,
-    /// Its points: weight times value.
+    /// Its points: weight at the position's phase, times value.
     pub points: i32,
     /// The move.
     glance: &'a Glance<'a>,
 }
 
-/// The terms that take part in a score, in the table's order, and their points, which sum to
-/// [`Weights::score`].
+/// The terms that take part in a score, in the table's order, and their points at `phase`, which
+/// sum to [`Weights::score`].
 pub fn points<'a>(
     values: &'a Values,
     weights: &'a Weights,
+    phase: i32,
 ) -> impl Iterator<Item = (&'static Term, i32)> + 'a {
     let terms = TERMS.iter().zip(&weights.rows).zip(values);
     terms
-        .map(|((term, row), &value)| (term, row.1 * i32::from(value)))
+        .map(move |((term, row), &value)| (term, row.score.times(value.into(), phase)))
         .filter(|&(_, points)| points != 0)
 }
 
@@ -56,8 +57,10 @@ pub fn explain<'a>(
     values: &'a Values,
     weights: &'a Weights,
 ) -> impl Iterator<Item = Part<'a>> + 'a {
-    let key = |place: usize| {
-        let points = weights.rows[place].1 * i32::from(values[place]);
+    let points_of =
+        |place: usize| weights.rows[place].score.times(values[place].into(), glance.before.phase);
+    let key = move |place: usize| {
+        let points = points_of(place);
         (points != 0).then_some((Reverse(points.abs()), place))
     };
     // The list is short, and a board has no room to sort it in.
@@ -67,7 +70,6 @@ pub fn explain<'a>(
         last = Some(next);
         let (_, place) = next;
         let value = i32::from(values[place]);
-        let points = weights.rows[place].1 * value;
-        Some(Part { term: &TERMS[place], value, points, glance })
+        Some(Part { term: &TERMS[place], value, points: points_of(place), glance })
     })
 }

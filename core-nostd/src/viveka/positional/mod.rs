@@ -17,8 +17,9 @@ mod weights;
 use shakmaty::{Chess, Color, Position as _};
 
 use super::{
-    facts::{FULL_PHASE, Facts, phase},
+    facts::{Facts, phase},
     table,
+    taper::{Tapered, rounded},
 };
 use camp::Camp;
 pub use weights::FITTED;
@@ -132,9 +133,10 @@ impl PositionalWeights {
     /// The evaluation in centipawns of features at a phase, rounded once to nearest, halves away
     /// from zero: the other side's evaluation is its negative.
     pub fn evaluate(&self, features: &Features, phase: i32) -> i32 {
-        let blend = |&(_, middle, end): &(_, i32, i32)| middle * phase + end * (FULL_PHASE - phase);
-        let sum: i32 = self.rows.iter().zip(features).map(|(row, f)| blend(row) * f).sum();
-        (sum + sum.signum() * (FULL_PHASE / 2)) / FULL_PHASE
+        let blend = |&(_, middlegame, endgame): &(_, i32, i32)| {
+            Tapered { middlegame, endgame }.blend(phase)
+        };
+        rounded(self.rows.iter().zip(features).map(|(row, f)| blend(row) * f).sum())
     }
 }
 

@@ -1,5 +1,5 @@
 //! Glances at trapped pieces and at nets round the king, forced into score and scan.
-use kibitzer_core::viveka::{ESCAPES, KING_NET, TERMS, Term};
+use kibitzer_core::viveka::{ESCAPES, KING_NET, TERMS, Term, TermWeights};
 
 use super::{Page, Study};
 use crate::{
@@ -56,10 +56,10 @@ pub(super) fn section(page: &mut Page, study: &Study) {
 }
 
 /// What follows from the contribution of all glances together.
-fn verdict(all: Contribution, weights: &[(&str, i32, i32)]) -> String {
+fn verdict(all: Contribution, weights: &[TermWeights]) -> String {
     let glances = |name: &str| ESCAPES.iter().chain(KING_NET).any(|term| term.name == name);
-    let chosen = |weight: fn(&(&str, i32, i32)) -> i32| {
-        weights.iter().filter(|row| glances(row.0) && weight(row) != 0).count()
+    let chosen = |counts: fn(&TermWeights) -> bool| {
+        weights.iter().filter(|row| glances(row.name) && counts(row)).count()
     };
     let meaning = |share: f64| {
         if share > WITHIN {
@@ -72,8 +72,8 @@ fn verdict(all: Contribution, weights: &[(&str, i32, i32)]) -> String {
         "Of {} glances, selection itself took {} into the score and {} into the scan. \
          **Verdict: in the score together {}, {}; in the scan {}, {}.**",
         ESCAPES.len() + KING_NET.len(),
-        chosen(|row| row.1),
-        chosen(|row| row.2),
+        chosen(|row| !row.score.is_zero()),
+        chosen(|row| row.scan != 0),
         percent(all.score),
         meaning(all.score),
         percent(all.scan),
@@ -95,7 +95,10 @@ mod tests {
 
     #[test]
     fn the_verdict_follows_from_the_figures() {
-        let rows = [(ESCAPES[0].name, -10, 0), (KING_NET[0].name, 0, 5)];
+        let rows = [
+            TermWeights::new(ESCAPES[0].name, 0, -10, 0),
+            TermWeights::new(KING_NET[0].name, 0, 0, 5),
+        ];
         let said = verdict(Contribution { score: 0.01, scan: 0.2 }, &rows);
         assert!(said.contains("took 1 into the score and 1 into the scan"), "{said}");
         assert!(said.contains("1.0 %, below the threshold: the rejection holds"), "{said}");
