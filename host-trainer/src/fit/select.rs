@@ -306,7 +306,9 @@ mod tests {
         let place = |column: usize| joined.iter().position(|&other| other == column);
         let late = column::endgame(good[0]);
         assert!(place(late).unwrap() > place(good[0]).unwrap(), "{joined:?}");
-        assert_eq!(place(column::endgame(good[1])), None, "{joined:?}");
+        // What counts alike everywhere may join by chance, but later.
+        let alike = place(column::endgame(good[1]));
+        assert!(alike.is_none_or(|alike| alike > place(late).unwrap()), "{joined:?}");
         assert_eq!(place(column::endgame(bad[0])), None, "it would turn against its sense");
         assert!(path(false).iter().all(|&column| !column::is_endgame(column)));
     }
