@@ -40,8 +40,16 @@ fn the_compared_positions_are_many_and_varied() {
 #[test]
 fn every_file_has_its_origin_in_the_readme() {
     let readme = fs::read_to_string(fixture("README.md")).expect("committed");
-    for entry in fs::read_dir(root().join("fixtures")).expect("committed") {
-        let name = entry.expect("readable").file_name().into_string().expect("UTF-8");
+    let names = |folder: &str| -> Vec<String> {
+        let entries = fs::read_dir(root().join("fixtures").join(folder)).expect("committed");
+        let name = |entry: fs::DirEntry| entry.file_name().into_string().expect("UTF-8");
+        entries.map(|entry| format!("{folder}{}", name(entry.expect("readable")))).collect()
+    };
+    let below = |name: String| match root().join("fixtures").join(&name).is_dir() {
+        true => names(&format!("{name}/")),
+        false => vec![name],
+    };
+    for name in names("").into_iter().flat_map(below) {
         assert!(name == "README.md" || readme.contains(&format!("`{name}`")), "{name}");
     }
 }
