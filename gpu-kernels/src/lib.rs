@@ -5,6 +5,7 @@
 //! - [`Backend`]: what trains and evaluates a network on some device: [`cpu`] in plain Rust,
 //!   [`gpu`] in WGSL through wgpu.
 //! - [`Batch`]: what goes in; [`Outputs`] and [`Losses`]: what comes out.
+//! - [`parity`]: a backend's operations held against the plain Rust backend's.
 //! - [`AdamW`] and [`initialise`]: the optimizer and the parameters' first values.
 
 mod adamw;
@@ -15,6 +16,7 @@ mod error;
 pub mod gpu;
 mod init;
 mod memory;
+pub mod parity;
 mod probe;
 pub mod program;
 

@@ -5,6 +5,7 @@ use kibitzer_core::net::{Config, Layer, Role, tensors};
 use kibitzer_gpu::{
     AdamW, Backend, Error, OptimizerState, Probing,
     cpu::{Cpu, CpuProbe},
+    parity::cases,
     program::Signal,
 };
 use suite::Subject as _;
@@ -33,7 +34,7 @@ fn both_orders_of_work_give_the_same_gradient() {
         let (mut lanes, mut whole) =
             (Cpu::new(&config, 3, 1).unwrap(), Cpu::by_operation(&config, 3, 100).unwrap());
         for (sequences, length) in [(1, 1), (7, 1), (8, 1), (9, 1), (100, 1), (3, 5), (2, 21)] {
-            let batch = suite::cases::batch(sequences, length, 29);
+            let batch = cases::batch(sequences, length, 29);
             let (found, expected) =
                 (lanes.evaluate(&batch).unwrap(), whole.evaluate(&batch).unwrap());
             suite::assert_close("logits", &found.logits, &expected.logits, 1e-5, 1e-4);
@@ -51,7 +52,7 @@ fn both_orders_of_work_give_the_same_gradient() {
 fn the_number_of_threads_changes_no_bit() {
     let golden = suite::reference::Golden::read("golden_mover");
     let parameters = kibitzer_gpu::initialise(&golden.config, 3);
-    let batch = suite::cases::batch(10, 5, 17);
+    let batch = cases::batch(10, 5, 17);
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
@@ -74,7 +75,7 @@ fn the_full_network_takes_a_step() {
     let mut cpu = Cpu::new(&config, 1, 2).unwrap();
     assert_eq!(cpu.program().parameters, 32_129_153);
     assert_eq!(cpu.parameters().unwrap().len(), 32_129_153);
-    let batch = suite::cases::batch(2, 1, 5);
+    let batch = cases::batch(2, 1, 5);
     let hyper = AdamW { learning_rate: 1e-5, ..AdamW::default() };
     let first = cpu.step(&batch, &hyper, 0.25).unwrap();
     // Untrained: about as good as choosing at random.

@@ -1,11 +1,12 @@
 //! Every operation's backward pass against finite differences of its forward pass.
-use kibitzer_gpu::{Probing, program::Buffer};
+use kibitzer_gpu::{
+    Probing,
+    parity::{Case, cases},
+    program::Buffer,
+};
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 
-use super::{
-    Subject,
-    cases::{self, Case},
-};
+use super::Subject;
 
 /// Elements tried of each input and of the parameters.
 const TRIES: usize = 16;

@@ -1,5 +1,4 @@
 //! What every backend must pass: `suite!(Subject)` makes the tests of one.
-pub mod cases;
 pub mod gradients;
 pub mod network;
 pub mod reference;

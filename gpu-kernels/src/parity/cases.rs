@@ -1,14 +1,16 @@
 //! Small programs, one or a few operations each, with random contents.
 use kibitzer_core::{inputs::SQUARES, moves::MOVES};
-use kibitzer_gpu::{
+use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
+
+use crate::{
     Batch, Probe, pairs,
     program::{
         Buffer, Builder, Matrix, Op, Over, Param, Pointwise, Program, Rows, Signal, Sizes, View,
     },
 };
-use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 
 /// A program with all that it reads.
+#[derive(Debug, Clone)]
 pub struct Case {
     /// What it tries.
     pub name: String,
@@ -228,6 +230,23 @@ fn fused_linear(length: usize) -> Case {
     let (input, residual) = (d.all(hidden), Some(stream));
     d.builder.push(Op::Linear { input, output, weight, bias: None, residual });
     d.finish("block", batch(1, length, 4))
+}
+
+/// Matrix products of all classes: rows by square and by position, bias, residual, columns of a
+/// wider buffer.
+pub fn products(positions: usize, inputs: usize, outputs: usize) -> Case {
+    let mut d = Draft::default();
+    let wide = d.input(Rows::Square, inputs + 4);
+    let squares = d.builder.columns(wide, 4, inputs);
+    d.linear(squares, Rows::Square, outputs);
+    let input = d.input(Rows::Position, inputs);
+    let residual = d.input(Rows::Position, outputs);
+    let output = d.output(Rows::Position, outputs);
+    let (weight, bias) = (d.matrix(outputs, inputs), d.param(outputs));
+    let (input, bias, residual) = (d.all(input), Some(bias), Some(residual));
+    d.builder.push(Op::Linear { input, output, weight, bias, residual });
+    let name = format!("products of {positions} positions, {inputs} by {outputs}");
+    d.finish(&name, batch(positions, 1, 15))
 }
 
 fn swiglu(length: usize) -> Case {

@@ -1,0 +1,124 @@
+//! Every operation on one backend against the plain Rust backend, which defines it.
+//!
+//! The tests run these cases on a software adapter; `kibitzer device --test` runs them on the
+//! user's.
+pub mod cases;
+
+pub use cases::Case;
+
+use crate::{
+    Error, Probed, Probing,
+    cpu::CpuProbe,
+    program::{Buffer, Op},
+};
+
+/// Most that an element may be off: so much, and so much of the expected element's size.
+pub const ABSOLUTE: f32 = 1e-4;
+/// See [`ABSOLUTE`].
+pub const RELATIVE: f32 = 1e-3;
+
+/// How far a backend is from the plain Rust backend in one case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Deviation {
+    /// The largest error of any element.
+    pub largest: f32,
+    /// The largest share of what an element may be off; above 1 the case fails.
+    pub share: f32,
+    /// Where that is, such as `gradient of parameters [12]`.
+    pub place: String,
+}
+
+impl Deviation {
+    /// Whether every element is as near as it has to be.
+    pub fn passes(&self) -> bool {
+        self.share <= 1.0
+    }
+}
+
+/// Runs a case on a backend and on the plain Rust backend.
+///
+/// # Errors
+/// If the device fails.
+pub fn check(probing: &mut dyn Probing, case: &Case) -> Result<Deviation, Error> {
+    let (found, expected) = (probe(probing, case)?, probe(&mut CpuProbe, case)?);
+    Ok(deviation(case, &found, &expected))
+}
+
+/// Runs a case on a backend.
+///
+/// # Errors
+/// If the device fails.
+pub fn probe(probing: &mut dyn Probing, case: &Case) -> Result<Probed, Error> {
+    let inputs: Vec<_> = case.inputs.iter().map(|(b, v)| (*b, v.as_slice())).collect();
+    let gradients: Vec<_> = case.output_gradients.iter().map(|(b, v)| (*b, v.as_slice())).collect();
+    probing.probe(&case.probe(&inputs, &gradients, &case.parameters))
+}
+
+/// How far one probe of a case is from another.
+pub fn deviation(case: &Case, found: &Probed, expected: &Probed) -> Deviation {
+    let mut worst = Deviation { largest: 0.0, share: 0.0, place: "nowhere".to_owned() };
+    for output in case.program.ops.iter().filter_map(Op::output).map(Buffer::index) {
+        let (found, expected) = (&found.activations[output], &expected.activations[output]);
+        worst.take("output", found, expected);
+    }
+    for (found, expected) in found.input_gradients.iter().zip(&expected.input_gradients) {
+        worst.take("gradient of an input", found, expected);
+    }
+    let (found, expected) = (&found.parameter_gradient, &expected.parameter_gradient);
+    worst.take("gradient of parameters", found, expected);
+    worst
+}
+
+impl Deviation {
+    fn take(&mut self, what: &str, found: &[f32], expected: &[f32]) {
+        if found.len() != expected.len() {
+            self.fail(format!("number of elements of the {what}"));
+            return;
+        }
+        for (i, (&found, &expected)) in found.iter().zip(expected).enumerate() {
+            let error = (found - expected).abs();
+            let share = error / (ABSOLUTE + RELATIVE * expected.abs());
+            if share.is_nan() {
+                self.fail(format!("{what} [{i}]"));
+            } else if share > self.share {
+                self.share = share;
+                self.place = format!("{what} [{i}]");
+            }
+            self.largest = self.largest.max(error);
+        }
+    }
+
+    fn fail(&mut self, place: String) {
+        if self.share < f32::INFINITY {
+            (self.share, self.place) = (f32::INFINITY, place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plain_backend_equals_itself() {
+        let case = cases::products(2, 8, 12);
+        let deviation = check(&mut CpuProbe, &case).unwrap();
+        assert!(deviation.passes());
+        assert_eq!((deviation.largest, deviation.share), (0.0, 0.0));
+    }
+
+    #[test]
+    fn one_wrong_element_fails_and_is_named() {
+        let case = cases::products(2, 8, 12);
+        let expected = probe(&mut CpuProbe, &case).unwrap();
+        let mut off = expected.clone();
+        off.parameter_gradient[5] += 0.5;
+        let found = deviation(&case, &off, &expected);
+        assert!(!found.passes() && found.place == "gradient of parameters [5]", "{found:?}");
+        assert!((found.largest - 0.5).abs() < 1e-3);
+        off.parameter_gradient[5] = f32::NAN;
+        assert!(!deviation(&case, &off, &expected).passes());
+        off.parameter_gradient.pop();
+        assert!(!deviation(&case, &off, &expected).passes());
+    }
+}
