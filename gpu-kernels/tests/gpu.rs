@@ -10,11 +10,14 @@ use std::io::Write as _;
 use kibitzer_core::net::{Config, PolicyHead};
 use kibitzer_gpu::{
     AdamW, Backend, Batch, Error, LossScale, OptimizerState, Probing,
-    cpu::{Cpu, CpuProbe},
-    gpu::{Choice, Device, Gpu, MemoryLimits, Precision, Prober, adapters},
-    program::{Buffer, Op},
+    cpu::Cpu,
+    gpu::{
+        Choice, Device, Gpu, MemoryLimits, Precision, Prober, adapters,
+        gemm::{Choices, SHAPES, Shape},
+    },
+    parity::{self, Case, Tolerance, cases},
 };
-use suite::{Subject as _, assert_close, cases, reference::Golden};
+use suite::{Subject as _, assert_close, reference::Golden};
 
 const REQUIRE: &str = "KIBITZER_REQUIRE_ADAPTER";
 const ABSOLUTE: f32 = 1e-4;
@@ -60,35 +63,24 @@ impl suite::Subject for OnSoftware {
 
 suite!(OnSoftware);
 
-fn slices(values: &[(Buffer, Vec<f32>)]) -> Vec<(Buffer, &[f32])> {
-    values.iter().map(|(buffer, values)| (*buffer, values.as_slice())).collect()
-}
-
 #[test]
 fn every_operation_equals_the_cpu_backends() {
     if OnSoftware::available() {
         let mut gpu = OnSoftware::probing();
-        compare_operations(gpu.as_mut(), &[1, 5, 2, 63, 64, 65, 128], (ABSOLUTE, RELATIVE));
+        compare_operations(gpu.as_mut(), &[1, 5, 2, 63, 64, 65, 128], Tolerance::F32);
     }
 }
 
-/// Every operation of these lengths, within an absolute and a relative error.
-fn compare_operations(gpu: &mut dyn Probing, lengths: &[usize], (absolute, relative): (f32, f32)) {
+/// Every operation of these lengths.
+fn compare_operations(gpu: &mut dyn Probing, lengths: &[usize], tolerance: Tolerance) {
     for case in cases::all(lengths) {
-        let (inputs, gradients) = (slices(&case.inputs), slices(&case.output_gradients));
-        let probe = case.probe(&inputs, &gradients, &case.parameters);
-        let (found, expected) = (gpu.probe(&probe).unwrap(), CpuProbe.probe(&probe).unwrap());
-        let what = |part: &str| format!("{}: {part}", case.name);
-        for output in case.program.ops.iter().filter_map(Op::output).map(Buffer::index) {
-            let (found, expected) = (&found.activations[output], &expected.activations[output]);
-            assert_close(&what("output"), found, expected, absolute, relative);
-        }
-        for (found, expected) in found.input_gradients.iter().zip(&expected.input_gradients) {
-            assert_close(&what("gradient of an input"), found, expected, absolute, relative);
-        }
-        let (found, expected) = (found.parameter_gradient, expected.parameter_gradient);
-        assert_close(&what("gradient of parameters"), &found, &expected, absolute, relative);
+        assert_close_to_cpu(gpu, &case, tolerance, "");
     }
+}
+
+fn assert_close_to_cpu(gpu: &mut dyn Probing, case: &Case, tolerance: Tolerance, shape: &str) {
+    let deviation = parity::check(gpu, case, tolerance).unwrap();
+    assert!(deviation.passes(), "{} {shape}: {deviation:?}", case.name);
 }
 
 /// The software adapter with 16-bit storage, or `None` if it has none.
@@ -100,15 +92,13 @@ fn half_device() -> Option<Device> {
     device.ok()
 }
 
-/// With 16 bits stored: 11 of them count, so that values of some units are off by some 1e-3, and
-/// sums of many by more.
 #[test]
 fn every_operation_nearly_equals_the_cpu_backends_in_16_bits() {
     if !OnSoftware::available() {
         return;
     }
     if let Some(device) = half_device() {
-        compare_operations(&mut Prober::new(device), &[1, 2, 65], (2e-2, 1e-2));
+        compare_operations(&mut Prober::new(device), &[1, 2, 65], Tolerance::F16);
     }
 }
 
@@ -392,6 +382,32 @@ fn a_sequence_that_the_buffers_do_not_hold_is_refused() {
     let mut network = OnSoftware::network(&golden.config, &golden.parameters(), 4);
     let refused = network.evaluate(&golden.batch(2, 5));
     assert_eq!(refused, Err(Error::Capacity { what: "positions", found: 5, most: 4 }));
+}
+
+/// Every shape of the matrix products at sizes that fill no tile; one of each kind at odd sizes
+/// too, and with wgpu's checks, which change no bit.
+#[test]
+fn every_shape_of_matrix_products_equals_the_cpu_backends() {
+    if !OnSoftware::available() {
+        return;
+    }
+    let device = device().unwrap();
+    let lanes = device.description().lanes();
+    let kinds = ["tile 32x32, 4x4", "subgroup 8x4", "direct 4x4"];
+    for (case, odd) in [(cases::products(3, 36, 44), false), (cases::products(2, 22, 13), true)] {
+        let is_kind = |shape: &Shape| kinds.contains(&shape.name);
+        for shape in SHAPES.iter().filter(|shape| !odd || is_kind(shape)) {
+            let Some(choices) = Choices::all(shape, lanes) else { continue };
+            let device = device.clone().with_choices(choices);
+            let mut free = Prober::new(device.clone());
+            assert_close_to_cpu(&mut free, &case, Tolerance::F32, shape.name);
+            if is_kind(shape) {
+                let found = parity::probe(&mut free, &case).unwrap();
+                let checked = parity::probe(&mut Prober::new(device.with_checks()), &case).unwrap();
+                assert_eq!(found, checked, "{} {}: the checks change it", case.name, shape.name);
+            }
+        }
+    }
 }
 
 /// The choice follows what the machine has; no adapter is needed.

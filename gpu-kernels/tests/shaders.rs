@@ -2,11 +2,17 @@
 use std::collections::BTreeSet;
 
 use kibitzer_core::net::{Config, PolicyHead};
-use kibitzer_gpu::gpu::{Precision, Shader, shaders};
+use kibitzer_gpu::gpu::{
+    Precision, Shader,
+    gemm::{Choices, SHAPES},
+    shaders,
+};
 use naga::{
     AddressSpace, Module, ShaderStage, StorageAccess,
     back::{hlsl, msl, spv},
-    valid::{Capabilities, ModuleInfo, ValidationFlags, Validator},
+    valid::{
+        Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator,
+    },
 };
 
 /// wgpu's default limits.
@@ -37,21 +43,43 @@ fn configurations() -> Vec<Config> {
     vec![Config::default(), small, from_to, odd, one_head]
 }
 
+/// Every shape of the matrix products in one configuration of odd sizes and one of round ones,
+/// for subgroups of 32; the other configurations in what a GPU without them takes.
 fn all() -> Vec<Shader> {
+    let untimed = Choices::untimed(false, None);
     let of = |config: &Config| {
         let some = [(3, Precision::F32), (256, Precision::F32), (3, Precision::F16)];
-        let of = |(positions, precision)| shaders(config, positions, precision).unwrap();
+        let of = |(positions, precision)| shaders(config, positions, precision, &untimed).unwrap();
         some.into_iter().flat_map(of).collect::<Vec<_>>()
     };
-    configurations().iter().flat_map(of).collect()
+    let configurations = configurations();
+    let mut all: Vec<Shader> = configurations.iter().flat_map(of).collect();
+    for shape in &SHAPES {
+        let choices = Choices::all(shape, Some(32)).unwrap();
+        for (config, precision) in [(2, Precision::F16), (2, Precision::F32), (3, Precision::F32)] {
+            let config = &configurations[config];
+            let shaders = shaders(config, 256, precision, &choices).unwrap();
+            all.extend(shaders.into_iter().filter(is_gemm));
+        }
+    }
+    all
+}
+
+fn is_gemm(shader: &Shader) -> bool {
+    shader.name == "gemm"
 }
 
 fn validated(shader: &Shader) -> (Module, ModuleInfo) {
     let module = naga::front::wgsl::parse_str(&shader.text)
         .unwrap_or_else(|e| panic!("{}: {}", shader.name, e.emit_to_string(&shader.text)));
-    let info = Validator::new(ValidationFlags::all(), Capabilities::SHADER_FLOAT16)
-        .validate(&module)
-        .unwrap_or_else(|e| panic!("{}: {}", shader.name, e.emit_to_string(&shader.text)));
+    let info = Validator::new(
+        ValidationFlags::all(),
+        Capabilities::SHADER_FLOAT16 | Capabilities::SUBGROUP,
+    )
+    .subgroup_stages(ShaderStages::COMPUTE)
+    .subgroup_operations(SubgroupOperationSet::all())
+    .validate(&module)
+    .unwrap_or_else(|e| panic!("{}: {}", shader.name, e.emit_to_string(&shader.text)));
     (module, info)
 }
 
@@ -68,15 +96,24 @@ fn every_shader_is_valid_and_can_be_written_for_every_platform() {
             shader_stage: ShaderStage::Compute,
             entry_point: "main".to_owned(),
         };
-        let words = spv::write_vec(&module, &info, &spv::Options::default(), Some(&spirv));
+        let options = spv::Options { lang_version: (1, 3), ..Default::default() };
+        let words = spv::write_vec(&module, &info, &options, Some(&spirv));
         assert!(!words.unwrap_or_else(|e| panic!("{name} as SPIR-V: {e}")).is_empty());
 
-        let options = msl::Options { fake_missing_bindings: true, ..Default::default() };
+        let options = msl::Options {
+            fake_missing_bindings: true,
+            lang_version: (2, 1),
+            ..Default::default()
+        };
         let metal = msl::write_string(&module, &info, &options, &msl::PipelineOptions::default());
         assert!(metal.unwrap_or_else(|e| panic!("{name} as MSL: {e}")).0.contains("kernel void"));
 
         let mut text = String::new();
-        let options = hlsl::Options { fake_missing_bindings: true, ..Default::default() };
+        let options = hlsl::Options {
+            fake_missing_bindings: true,
+            shader_model: hlsl::ShaderModel::V6_0,
+            ..Default::default()
+        };
         let pipeline = hlsl::PipelineOptions::default();
         hlsl::Writer::new(&mut text, &options, &pipeline)
             .write(&module, &info, None)
@@ -132,6 +169,11 @@ fn every_file_is_part_of_some_shader() {
     for file in std::fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
-        assert!(texts.iter().any(|whole| whole.contains(&text)), "{} is unused", path.display());
+        // Lines with names in braces are written out, some of them many times.
+        let written_out =
+            |line: &str| line.contains("each ") || line.to_lowercase().contains("{x}");
+        let plain: Vec<_> = text.lines().filter(|line| !written_out(line)).collect();
+        let used = |whole: &String| plain.iter().all(|line| whole.contains(line));
+        assert!(texts.iter().any(used), "{} is unused", path.display());
     }
 }

@@ -3,8 +3,12 @@ use std::sync::{Arc, Mutex};
 
 use wgpu::{Adapter, DeviceType, Features, Limits, SubmissionIndex};
 
-use super::plan::Element;
+use super::{gemm::Choices, plan::Element};
 use crate::Error;
+
+/// What is used of an adapter that has it.
+const WANTED: Features =
+    Features::SHADER_F16.union(Features::SUBGROUP).union(Features::TIMESTAMP_QUERY);
 
 /// Which kind of adapter to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -77,12 +81,20 @@ pub struct AdapterDescription {
     pub storage_buffers: u32,
     /// Whether shaders may use 16-bit floats.
     pub f16: bool,
+    /// Fewest and most invocations of a subgroup, where shaders may exchange values in one.
+    pub subgroups: Option<(u32, u32)>,
+    /// Whether the adapter times what it runs.
+    pub timestamps: bool,
+    /// Whether shaders may use cooperative matrices.
+    pub cooperative_matrices: bool,
 }
 
 impl AdapterDescription {
     fn new(adapter: &Adapter) -> AdapterDescription {
         let info = adapter.get_info();
         let limits = adapter.limits();
+        let features = adapter.features();
+        let sizes = (info.subgroup_min_size, info.subgroup_max_size);
         AdapterDescription {
             kind: match info.device_type {
                 DeviceType::DiscreteGpu => "discrete GPU",
@@ -100,8 +112,17 @@ impl AdapterDescription {
             workgroup_memory: limits.max_compute_workgroup_storage_size,
             workgroup_invocations: limits.max_compute_invocations_per_workgroup,
             storage_buffers: limits.max_storage_buffers_per_shader_stage,
-            f16: adapter.features().contains(wgpu::Features::SHADER_F16),
+            f16: features.contains(Features::SHADER_F16),
+            subgroups: features.contains(Features::SUBGROUP).then_some(sizes),
+            timestamps: features.contains(Features::TIMESTAMP_QUERY),
+            cooperative_matrices: features.contains(Features::EXPERIMENTAL_COOPERATIVE_MATRIX),
         }
+    }
+
+    /// Invocations of every subgroup, where that is one number that a workgroup may have.
+    pub fn lanes(&self) -> Option<usize> {
+        let fixed = self.subgroups.filter(|(least, most)| least == most && (4..=64).contains(most));
+        fixed.map(|(lanes, _)| lanes as usize)
     }
 }
 
@@ -134,6 +155,8 @@ pub struct Device {
     pub(super) queue: wgpu::Queue,
     description: AdapterDescription,
     precision: Precision,
+    choices: Arc<Choices>,
+    checked: bool,
     fault: Arc<Mutex<Option<String>>>,
 }
 
@@ -172,10 +195,11 @@ impl Device {
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("kibitzer"),
             required_limits: limits,
-            required_features: adapter.features() & Features::SHADER_F16,
+            required_features: adapter.features() & WANTED,
             ..Default::default()
         };
         let description = AdapterDescription::new(adapter);
+        let choices = Arc::new(Choices::untimed(description.software, description.lanes()));
         let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))
             .map_err(|e| Error::Device(format!("{} cannot be opened: {e}", description.name)))?;
         let fault = Arc::new(Mutex::new(None));
@@ -185,7 +209,15 @@ impl Device {
                 slot.get_or_insert_with(|| error.to_string().replace('\n', " "));
             }
         }));
-        Ok(Device { device, queue, description, precision: Precision::F32, fault })
+        Ok(Device {
+            device,
+            queue,
+            description,
+            precision: Precision::F32,
+            choices,
+            checked: false,
+            fault,
+        })
     }
 
     /// The same device with this precision.
@@ -205,6 +237,28 @@ impl Device {
     /// The precision of activations and their gradients.
     pub const fn precision(&self) -> Precision {
         self.precision
+    }
+
+    /// The same device with these shapes of matrix products.
+    #[must_use]
+    pub fn with_choices(self, choices: Choices) -> Device {
+        Device { choices: Arc::new(choices), ..self }
+    }
+
+    /// The same device, with wgpu's checks also in shaders that prove their bounds.
+    #[must_use]
+    pub fn with_checks(self) -> Device {
+        Device { checked: true, ..self }
+    }
+
+    /// The shapes of its matrix products.
+    pub fn choices(&self) -> &Choices {
+        &self.choices
+    }
+
+    /// Whether every shader has wgpu's checks.
+    pub(super) const fn is_checked(&self) -> bool {
+        self.checked
     }
 
     /// What the device is.

@@ -19,6 +19,7 @@ use kibitzer_core::{
 use super::{
     allocation::{Allocation, Chunk, Inputs, Purpose, Scratch, align},
     device::Precision,
+    gemm::Choices,
     layout::Layout,
     plan::{Columns, Count, Dispatch, Element, Grid, Kernel, Slice},
     shader,
@@ -77,12 +78,14 @@ impl Plan {
         binding: usize,
         precision: Precision,
         purpose: Purpose,
+        choices: &Choices,
     ) -> Result<Plan, Error> {
         let layout = Layout::new(program, binding)?;
         let capacity = capacity(program, positions, binding, precision)?;
         let allocation = Allocation::new(program, &layout, capacity, precision, purpose);
         let dispatches = vec![];
-        Lowering { program, layout, capacity, allocation, precision, purpose, dispatches }.plan()
+        Lowering { program, choices, layout, capacity, allocation, precision, purpose, dispatches }
+            .plan()
     }
 }
 
@@ -121,6 +124,7 @@ fn capacity(
 
 struct Lowering<'a> {
     program: &'a Program,
+    choices: &'a Choices,
     layout: Layout,
     capacity: Sizes,
     allocation: Allocation,

@@ -8,6 +8,7 @@
 //! the device, and its losses come back while later ones run: no step waits for the host.
 mod allocation;
 mod device;
+pub mod gemm;
 mod layout;
 mod lower;
 mod memory;
@@ -17,6 +18,7 @@ mod record;
 mod reports;
 mod runner;
 mod shader;
+mod trusted;
 mod upload;
 
 use std::collections::VecDeque;
@@ -28,6 +30,7 @@ pub use prober::Prober;
 
 use self::{
     allocation::Purpose,
+    gemm::Choices,
     lower::Plan,
     plan::{Dispatch, Element, SUMMARY},
     reports::{Outcome, Reports, Summary},
@@ -306,8 +309,8 @@ pub struct Shader {
     pub bindings: Vec<(u32, bool)>,
 }
 
-/// Every shader that a network needs in runs of up to `max_positions`, each once; no device is
-/// needed. For validation.
+/// Every shader that a network needs in runs of up to `max_positions`, each once, with these
+/// shapes of matrix products; no device is needed. For validation.
 ///
 /// # Errors
 /// If the configuration is out of range or wgpu's default limits do not hold it.
@@ -315,11 +318,18 @@ pub fn shaders(
     config: &Config,
     max_positions: usize,
     precision: Precision,
+    choices: &Choices,
 ) -> Result<Vec<Shader>, Error> {
     let binding = wgpu::Limits::default().max_storage_buffer_binding_size / Element::F32.bytes();
     let purpose = Purpose::Training;
-    let plan =
-        Plan::new(&Program::new(config)?, max_positions, binding as usize, precision, purpose)?;
+    let plan = Plan::new(
+        &Program::new(config)?,
+        max_positions,
+        binding as usize,
+        precision,
+        purpose,
+        choices,
+    )?;
     let parts = [plan.forward, plan.loss, plan.backward, plan.norm, plan.update, plan.average];
     let mut shaders: Vec<Shader> = vec![];
     for Dispatch { name, text, bindings, .. } in parts.into_iter().flatten() {

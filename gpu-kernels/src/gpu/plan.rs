@@ -80,6 +80,14 @@ impl Slice {
     }
 }
 
+/// Whether a shader sees a slice as an array of elements or of vectors of four.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Packing {
+    Elements,
+    /// The slice's length is a multiple of four.
+    Vectors,
+}
+
 /// A slice as one shader sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Binding {
@@ -116,8 +124,14 @@ pub(super) enum Grid {
     Items(Count, usize),
     /// So many for every so many items.
     Blocks(Count, usize, usize),
-    /// One for each tile of 64 × 64 of a matrix of these rows and columns, times the splits.
-    Tiles(Count, usize, usize),
+    /// One for each tile of a matrix, times the splits.
+    Tiles {
+        rows: Count,
+        columns: usize,
+        /// Rows and columns of a tile.
+        tile: (usize, usize),
+        splits: usize,
+    },
 }
 
 impl Grid {
@@ -126,8 +140,8 @@ impl Grid {
         let groups = match self {
             Grid::Items(items, share) => items.of(sizes).div_ceil(share),
             Grid::Blocks(items, share, each) => items.of(sizes).div_ceil(share) * each,
-            Grid::Tiles(rows, columns, splits) => {
-                rows.of(sizes).div_ceil(64) * columns.div_ceil(64) * splits
+            Grid::Tiles { rows, columns, tile: (m, n), splits } => {
+                rows.of(sizes).div_ceil(m) * columns.div_ceil(n) * splits
             }
         };
         let folds = u32::try_from(groups.div_ceil(FOLD as usize)).unwrap_or(u32::MAX);
@@ -153,17 +167,30 @@ pub(super) struct Dispatch {
 pub(super) struct Kernel {
     sources: Vec<Source>,
     declarations: Declarations,
+    /// Text after the files', for one kernel alone.
+    expanded: String,
     bindings: Vec<Binding>,
 }
 
 impl Kernel {
     pub fn new(source: Source) -> Kernel {
-        Kernel { sources: vec![source], declarations: Declarations::default(), bindings: vec![] }
+        Kernel {
+            sources: vec![source],
+            expanded: String::new(),
+            declarations: Declarations::default(),
+            bindings: vec![],
+        }
     }
 
     /// Adds a file that the kernel draws on.
     pub fn with(mut self, source: Source) -> Kernel {
         self.sources.push(source);
+        self
+    }
+
+    /// Adds text that is made for this kernel.
+    pub fn with_text(mut self, text: &str) -> Kernel {
+        self.expanded.push_str(text);
         self
     }
 
@@ -181,25 +208,35 @@ impl Kernel {
 
     /// Binds what the shader reads under this name.
     pub fn read(self, name: &str, slice: Slice) -> Kernel {
-        self.bind(name, slice, false)
+        self.read_packed(name, slice, Packing::Elements)
     }
 
     /// Binds what the shader writes, and may read, under this name.
     pub fn write(self, name: &str, slice: Slice) -> Kernel {
-        self.bind(name, slice, true)
+        self.write_packed(name, slice, Packing::Elements)
     }
 
-    fn bind(mut self, name: &str, slice: Slice, writable: bool) -> Kernel {
+    /// As [`Kernel::read`], seen in this way.
+    pub fn read_packed(self, name: &str, slice: Slice, packing: Packing) -> Kernel {
+        self.bind(name, slice, false, packing)
+    }
+
+    /// As [`Kernel::write`], seen in this way.
+    pub fn write_packed(self, name: &str, slice: Slice, packing: Packing) -> Kernel {
+        self.bind(name, slice, true, packing)
+    }
+
+    fn bind(mut self, name: &str, slice: Slice, writable: bool, packing: Packing) -> Kernel {
         let number = self.bindings.len() as u32 + 1;
         let binding = Binding { number, slice, writable };
-        self.declarations.push(name, binding);
+        self.declarations.push(name, binding, packing);
         self.bindings.push(binding);
         self
     }
 
     pub fn dispatch(self, grid: Grid) -> Dispatch {
         let name = self.sources[0].name;
-        let text = self.declarations.render(&self.sources);
+        let text = self.declarations.render(&self.sources) + &self.expanded;
         Dispatch { name, text, bindings: self.bindings, grid }
     }
 }

@@ -13,6 +13,7 @@ use super::{
     device::Device,
     memory::Memory,
     plan::{Binding, Dispatch, Grid},
+    trusted,
 };
 use crate::{Error, program::Sizes};
 
@@ -122,10 +123,11 @@ impl<'a> Recorder<'a> {
         layout: &BindGroupLayout,
     ) -> Result<ComputePipeline, Error> {
         let device = &self.device.device;
-        let module = device.create_shader_module(ShaderModuleDescriptor {
+        let descriptor = ShaderModuleDescriptor {
             label: Some(dispatch.name),
             source: ShaderSource::Wgsl(dispatch.text.as_str().into()),
-        });
+        };
+        let module = trusted::module(device, self.device.is_checked(), descriptor);
         let layout = device.create_pipeline_layout(&PipelineLayoutDescriptor {
             label: None,
             bind_group_layouts: &[Some(layout)],

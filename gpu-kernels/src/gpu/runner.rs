@@ -107,7 +107,8 @@ impl Runner {
         let limits = device.limits();
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let binding = (binding.min(MAX_BINDING) / Element::F32.bytes()) as usize;
-        let plan = Plan::new(program, capacity, binding, device.precision(), purpose)?;
+        let plan =
+            Plan::new(program, capacity, binding, device.precision(), purpose, device.choices())?;
         let memory = Memory::new(&device, &plan.buffers)?;
         let run = device.device.create_buffer(&BufferDescriptor {
             label: Some("run"),

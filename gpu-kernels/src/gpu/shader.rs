@@ -1,13 +1,13 @@
 //! WGSL text: a kernel's file, the files it draws on, and its sizes as constants above them.
 use std::fmt;
 
-use super::plan::{Binding, Element};
+use super::plan::{Binding, Element, Packing};
 
 /// A WGSL file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Source {
     pub name: &'static str,
-    text: &'static str,
+    pub text: &'static str,
 }
 
 macro_rules! sources {
@@ -30,6 +30,7 @@ sources! {
     ATTENTION_QUERY_GRAD "attention_query_grad",
     BIAS_NONE "bias_none",
     BIAS_SOME "bias_some",
+    BIAS_VECTORS "bias_vectors",
     COLUMN_SUM "column_sum",
     COMMON "common",
     CONV "conv",
@@ -47,6 +48,13 @@ sources! {
     FROM_TO_PROMOTION_GRAD "from_to_promotion_grad",
     GELU "gelu",
     GEMM "gemm",
+    GEMM_DIRECT "gemm_direct",
+    GEMM_LANES "gemm_lanes",
+    GEMM_ROW_ELEMENTS "gemm_row_elements",
+    GEMM_ROW_VECTORS "gemm_row_vectors",
+    GEMM_STORE_ELEMENTS "gemm_store_elements",
+    GEMM_STORE_VECTORS "gemm_store_vectors",
+    GEMM_TILED "gemm_tiled",
     GROUP_SUM "group_sum",
     LEGAL_LINEAR "legal_linear",
     LEGAL_LINEAR_GRAD "legal_linear_grad",
@@ -58,6 +66,7 @@ sources! {
     REDUCE "reduce",
     RESIDUAL_NONE "residual_none",
     RESIDUAL_SOME "residual_some",
+    RESIDUAL_VECTORS "residual_vectors",
     RMS_NORM "rms_norm",
     RMS_NORM_GRAD "rms_norm_grad",
     RMS_NORM_WEIGHT_GRAD "rms_norm_weight_grad",
@@ -119,7 +128,8 @@ impl fmt::Display for Constant {
 /// The constants and bindings of a shader, as text.
 ///
 /// A binding `x` is an array of what its buffer holds, and `x_element` is that type: shaders
-/// compute in f32, read `f32(x[i])` and write `x[i] = x_element(value)`. A summary is one struct.
+/// compute in f32, read `f32(x[i])` and write `x[i] = x_element(value)`, or the same with vectors
+/// of four. A summary is one struct.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Declarations {
     lines: Vec<String>,
@@ -128,15 +138,17 @@ pub(super) struct Declarations {
 }
 
 impl Declarations {
-    pub fn push(&mut self, name: &str, binding: Binding) {
+    pub fn push(&mut self, name: &str, binding: Binding, packing: Packing) {
         let Binding { number, slice, writable } = binding;
         let access = if writable { "read_write" } else { "read" };
         let element = slice.element.name();
         self.halves |= slice.element == Element::F16;
         let space = format!("@group(0) @binding({number}) var<storage, {access}> {name}");
-        let text = match slice.element {
-            Element::Summary | Element::Control => format!("{space}: {element};"),
-            _ => format!("alias {name}_element = {element};\n{space}: array<{name}_element>;"),
+        let alias = format!("alias {name}_element = {element};\n{space}");
+        let text = match (slice.element, packing) {
+            (Element::Summary | Element::Control, _) => format!("{space}: {element};"),
+            (_, Packing::Elements) => format!("{alias}: array<{name}_element>;"),
+            (_, Packing::Vectors) => format!("{alias}: array<vec4<{name}_element>>;"),
         };
         self.line(text);
     }

@@ -12,10 +12,22 @@ use crate::{
     program::{Buffer, Op},
 };
 
-/// Most that an element may be off: so much, and so much of the expected element's size.
-pub const ABSOLUTE: f32 = 1e-4;
-/// See [`ABSOLUTE`].
-pub const RELATIVE: f32 = 1e-3;
+/// How far an element may be off: so much, and so much of the expected element's size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tolerance {
+    /// Of any element.
+    pub absolute: f32,
+    /// Of the expected element's size.
+    pub relative: f32,
+}
+
+impl Tolerance {
+    /// With 32 bits stored.
+    pub const F32: Tolerance = Tolerance { absolute: 1e-4, relative: 1e-3 };
+    /// With 16 bits stored: 11 of them count, so that values of some units are off by some 1e-3,
+    /// and sums of many by more.
+    pub const F16: Tolerance = Tolerance { absolute: 2e-2, relative: 1e-2 };
+}
 
 /// How far a backend is from the plain Rust backend in one case.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,9 +51,13 @@ impl Deviation {
 ///
 /// # Errors
 /// If the device fails.
-pub fn check(probing: &mut dyn Probing, case: &Case) -> Result<Deviation, Error> {
+pub fn check(
+    probing: &mut dyn Probing,
+    case: &Case,
+    tolerance: Tolerance,
+) -> Result<Deviation, Error> {
     let (found, expected) = (probe(probing, case)?, probe(&mut CpuProbe, case)?);
-    Ok(deviation(case, &found, &expected))
+    Ok(deviation(case, tolerance, &found, &expected))
 }
 
 /// Runs a case on a backend.
@@ -55,29 +71,34 @@ pub fn probe(probing: &mut dyn Probing, case: &Case) -> Result<Probed, Error> {
 }
 
 /// How far one probe of a case is from another.
-pub fn deviation(case: &Case, found: &Probed, expected: &Probed) -> Deviation {
+pub fn deviation(
+    case: &Case,
+    tolerance: Tolerance,
+    found: &Probed,
+    expected: &Probed,
+) -> Deviation {
     let mut worst = Deviation { largest: 0.0, share: 0.0, place: "nowhere".to_owned() };
     for output in case.program.ops.iter().filter_map(Op::output).map(Buffer::index) {
         let (found, expected) = (&found.activations[output], &expected.activations[output]);
-        worst.take("output", found, expected);
+        worst.take(tolerance, "output", found, expected);
     }
     for (found, expected) in found.input_gradients.iter().zip(&expected.input_gradients) {
-        worst.take("gradient of an input", found, expected);
+        worst.take(tolerance, "gradient of an input", found, expected);
     }
     let (found, expected) = (&found.parameter_gradient, &expected.parameter_gradient);
-    worst.take("gradient of parameters", found, expected);
+    worst.take(tolerance, "gradient of parameters", found, expected);
     worst
 }
 
 impl Deviation {
-    fn take(&mut self, what: &str, found: &[f32], expected: &[f32]) {
+    fn take(&mut self, tolerance: Tolerance, what: &str, found: &[f32], expected: &[f32]) {
         if found.len() != expected.len() {
             self.fail(format!("number of elements of the {what}"));
             return;
         }
         for (i, (&found, &expected)) in found.iter().zip(expected).enumerate() {
             let error = (found - expected).abs();
-            let share = error / (ABSOLUTE + RELATIVE * expected.abs());
+            let share = error / (tolerance.absolute + tolerance.relative * expected.abs());
             if share.is_nan() {
                 self.fail(format!("{what} [{i}]"));
             } else if share > self.share {
@@ -102,7 +123,7 @@ mod tests {
     #[test]
     fn the_plain_backend_equals_itself() {
         let case = cases::products(2, 8, 12);
-        let deviation = check(&mut CpuProbe, &case).unwrap();
+        let deviation = check(&mut CpuProbe, &case, Tolerance::F32).unwrap();
         assert!(deviation.passes());
         assert_eq!((deviation.largest, deviation.share), (0.0, 0.0));
     }
@@ -113,12 +134,12 @@ mod tests {
         let expected = probe(&mut CpuProbe, &case).unwrap();
         let mut off = expected.clone();
         off.parameter_gradient[5] += 0.5;
-        let found = deviation(&case, &off, &expected);
+        let found = deviation(&case, Tolerance::F32, &off, &expected);
         assert!(!found.passes() && found.place == "gradient of parameters [5]", "{found:?}");
         assert!((found.largest - 0.5).abs() < 1e-3);
         off.parameter_gradient[5] = f32::NAN;
-        assert!(!deviation(&case, &off, &expected).passes());
+        assert!(!deviation(&case, Tolerance::F32, &off, &expected).passes());
         off.parameter_gradient.pop();
-        assert!(!deviation(&case, &off, &expected).passes());
+        assert!(!deviation(&case, Tolerance::F32, &off, &expected).passes());
     }
 }

@@ -3,7 +3,8 @@ use super::{Lowering, Scratch, per_position};
 use crate::{
     Error,
     gpu::{
-        plan::{Columns, Count, Grid, Kernel, Slice},
+        gemm::{self, Class},
+        plan::{Columns, Count, Grid, Kernel, Packing, Slice},
         shader,
     },
     program::{Buffer, Matrix, Param, Rows, View},
@@ -22,6 +23,51 @@ pub(super) struct Gemm {
     n: usize,
     k: Count,
     splits: usize,
+}
+
+/// How the shader sees the matrices.
+#[derive(Debug, Clone, Copy)]
+struct Packings {
+    a: Packing,
+    b: Packing,
+    c: Packing,
+}
+
+impl Gemm {
+    fn class(&self) -> Class {
+        let Packings { a, b, c } = self.packings();
+        if [a, b, c].contains(&Packing::Elements) {
+            return Class::Odd;
+        }
+        let rows = if self.a_transposed { self.k } else { self.m };
+        let short = !matches!(rows, Count::Each(Rows::Square, _));
+        Class::new(self.a_transposed, self.b_transposed, short)
+    }
+
+    /// A matrix is seen in vectors if its rows are whole vectors, and start where one does.
+    fn packings(&self) -> Packings {
+        let packing = |(_, columns): (Slice, Columns), stored: Count| match stored {
+            Count::Fixed(n) if [columns.pitch, columns.column, n].iter().all(|n| n % 4 == 0) => {
+                Packing::Vectors
+            }
+            _ => Packing::Elements,
+        };
+        let n = Count::Fixed(self.n);
+        Packings {
+            a: packing(self.a, if self.a_transposed { self.m } else { self.k }),
+            b: packing(self.b, if self.b_transposed { self.k } else { n }),
+            c: packing(self.c, n),
+        }
+    }
+}
+
+/// The function that loads four neighbours in a row of an operand.
+fn row(name: &str, packing: Packing) -> String {
+    let source = match packing {
+        Packing::Vectors => shader::GEMM_ROW_VECTORS,
+        Packing::Elements => shader::GEMM_ROW_ELEMENTS,
+    };
+    source.text.replace("{x}", name).replace("{X}", &name.to_uppercase())
 }
 
 impl Lowering<'_> {
@@ -89,9 +135,24 @@ impl Lowering<'_> {
         residual: Option<Slice>,
     ) -> Result<(), Error> {
         let ((m, m_scales), (k, k_scales)) = (scaled(product.m)?, scaled(product.k)?);
+        let shape = self.choices.get(product.class());
+        let lanes = self.choices.lanes();
+        let packings = product.packings();
+        let (bias_source, residual_source, store) = match packings.c {
+            Packing::Vectors => {
+                (shader::BIAS_VECTORS, shader::RESIDUAL_VECTORS, shader::GEMM_STORE_VECTORS)
+            }
+            Packing::Elements => {
+                (shader::BIAS_SOME, shader::RESIDUAL_SOME, shader::GEMM_STORE_ELEMENTS)
+            }
+        };
         let mut kernel = Kernel::new(shader::GEMM)
-            .with(if bias.is_some() { shader::BIAS_SOME } else { shader::BIAS_NONE })
-            .with(if residual.is_some() { shader::RESIDUAL_SOME } else { shader::RESIDUAL_NONE })
+            .with(if bias.is_some() { bias_source } else { shader::BIAS_NONE })
+            .with(if residual.is_some() { residual_source } else { shader::RESIDUAL_NONE })
+            .with(store)
+            .with_text(&row("a", packings.a))
+            .with_text(&row("b", packings.b))
+            .with_text(&gemm::expand(shape.source().text, &shape.counts()))
             .set("M", m)
             .set("N", product.n)
             .set("K", k)
@@ -104,16 +165,27 @@ impl Lowering<'_> {
             .view("A", product.a.1)
             .view("B", product.b.1)
             .view("C", product.c.1)
-            .read("a", product.a.0)
-            .read("b", product.b.0)
-            .write("c", product.c.0);
+            .read_packed("a", product.a.0, packings.a)
+            .read_packed("b", product.b.0, packings.b)
+            .write_packed("c", product.c.0, packings.c);
+        for (name, value) in shape.constants(lanes) {
+            kernel = kernel.set(name, value);
+        }
         if let Some(bias) = bias {
-            kernel = kernel.read("bias", bias);
+            kernel = kernel.read_packed("bias", bias, packings.c);
         }
         if let Some(residual) = residual {
-            kernel = kernel.read("residual", residual);
+            kernel = kernel.read_packed("residual", residual, packings.c);
         }
-        self.push(kernel, Grid::Tiles(product.m, product.n, product.splits));
+        self.push(
+            kernel,
+            Grid::Tiles {
+                rows: product.m,
+                columns: product.n,
+                tile: shape.tile(lanes),
+                splits: product.splits,
+            },
+        );
         Ok(())
     }
 
@@ -127,21 +199,26 @@ impl Lowering<'_> {
     ) -> Result<(), Error> {
         let Matrix { outputs, inputs, .. } = weight;
         let gradient = self.parameter_gradient(&weight.range())?;
-        let tiles = outputs.div_ceil(64) * inputs.div_ceil(64);
-        let splits = self.splits(rows, tiles, gradient.len);
-        let partial = self.scratch(Scratch::Partial, splits * gradient.len);
-        let product = Gemm {
+        let mut product = Gemm {
             a: y,
             b: x,
-            c: (if splits > 1 { partial } else { gradient }, Columns::dense(inputs)),
+            c: (gradient, Columns::dense(inputs)),
             a_transposed: true,
             b_transposed: false,
-            adds: splits == 1,
+            adds: true,
             m: Count::Fixed(outputs),
             n: inputs,
             k: Count::Each(rows, 1),
-            splits,
+            splits: 1,
         };
+        let (tile_m, tile_n) = self.choices.get(product.class()).tile(self.choices.lanes());
+        let tiles = outputs.div_ceil(tile_m) * inputs.div_ceil(tile_n);
+        let splits = self.splits(rows, tiles, gradient.len);
+        let partial = self.scratch(Scratch::Partial, splits * gradient.len);
+        if splits > 1 {
+            let c = (partial, Columns::dense(inputs));
+            product = Gemm { c, adds: false, splits, ..product };
+        }
         self.gemm(&product, None, None)?;
         if splits > 1 {
             self.reduce(partial, gradient, splits);

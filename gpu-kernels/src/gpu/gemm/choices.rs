@@ -1,0 +1,126 @@
+use super::{SHAPES, Shape};
+
+/// Kinds of matrix products that differ in how they read their operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// A layer's output, rows by the hundred thousand: `x Wᵀ`.
+    Output,
+    /// The same where each position is one row.
+    ShortOutput,
+    /// The gradient of a layer's input: `dy W`.
+    InputGradient,
+    /// The same where each position is one row.
+    ShortInputGradient,
+    /// The gradient of a layer's matrix: `dyᵀ x`.
+    WeightGradient,
+    /// The same where each position is one row.
+    ShortWeightGradient,
+    /// Any of these where some size is no multiple of four: rare, and small.
+    Odd,
+}
+
+impl Class {
+    /// All classes, in the order of their numbers.
+    pub const ALL: [Class; 7] = [
+        Class::Output,
+        Class::ShortOutput,
+        Class::InputGradient,
+        Class::ShortInputGradient,
+        Class::WeightGradient,
+        Class::ShortWeightGradient,
+        Class::Odd,
+    ];
+
+    /// Its name in the file of choices.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Class::Output => "output",
+            Class::ShortOutput => "short output",
+            Class::InputGradient => "input gradient",
+            Class::ShortInputGradient => "short input gradient",
+            Class::WeightGradient => "weight gradient",
+            Class::ShortWeightGradient => "short weight gradient",
+            Class::Odd => "odd sizes",
+        }
+    }
+
+    pub(in crate::gpu) const fn new(a_transposed: bool, b_transposed: bool, short: bool) -> Class {
+        match (a_transposed, b_transposed, short) {
+            (true, _, false) => Class::WeightGradient,
+            (true, _, true) => Class::ShortWeightGradient,
+            (false, true, false) => Class::Output,
+            (false, true, true) => Class::ShortOutput,
+            (false, false, false) => Class::InputGradient,
+            (false, false, true) => Class::ShortInputGradient,
+        }
+    }
+}
+
+/// Which shape each class of matrix products takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choices {
+    lanes: Option<usize>,
+    shapes: [&'static Shape; Class::ALL.len()],
+}
+
+impl Choices {
+    /// One shape for all, on an adapter whose subgroups all have `lanes` invocations; `None` if
+    /// the shape needs subgroups and there are none.
+    pub fn all(shape: &'static Shape, lanes: Option<usize>) -> Option<Choices> {
+        shape.runs_with(lanes).then_some(Choices { lanes, shapes: [shape; Class::ALL.len()] })
+    }
+
+    /// What is taken where nothing was timed. On a software adapter loads cost more than
+    /// arithmetic, and workgroup memory is memory.
+    pub fn untimed(software: bool, lanes: Option<usize>) -> Choices {
+        let (name, odd) = match (software, lanes) {
+            (false, _) => ("tile 64x64, 4x4", "tile 32x32, 4x4"),
+            (true, Some(_)) => ("subgroup 16x4", "direct 4x4"),
+            (true, None) => ("direct 8x4", "direct 4x4"),
+        };
+        let named = |name| Shape::named(name).unwrap_or(&SHAPES[0]);
+        let mut shapes = [named(name); Class::ALL.len()];
+        shapes[Class::Odd as usize] = named(odd);
+        Choices { lanes, shapes }
+    }
+
+    /// The shape of a class.
+    pub fn get(&self, class: Class) -> &'static Shape {
+        self.shapes[class as usize]
+    }
+
+    /// Sets the shape of a class; `false`, and nothing is changed, if the adapter cannot run it.
+    pub fn set(&mut self, class: Class, shape: &'static Shape) -> bool {
+        let runs = shape.runs_with(self.lanes);
+        if runs {
+            self.shapes[class as usize] = shape;
+        }
+        runs
+    }
+
+    /// Invocations of every subgroup, where subgroups are of use.
+    pub const fn lanes(&self) -> Option<usize> {
+        self.lanes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shape_of_subgroups_is_not_taken_without_them() {
+        let subgroup = Shape::named("subgroup 8x4").unwrap();
+        assert!(Choices::all(subgroup, None).is_none());
+        let mut choices = Choices::untimed(true, None);
+        let before = choices.clone();
+        assert!(!choices.set(Class::Output, subgroup));
+        assert_eq!(choices, before);
+        let mut choices = Choices::untimed(false, Some(32));
+        assert!(choices.set(Class::WeightGradient, subgroup));
+        for (i, class) in Class::ALL.into_iter().enumerate() {
+            assert_eq!(class as usize, i);
+            assert_eq!(choices.get(class) == subgroup, class == Class::WeightGradient);
+        }
+    }
+}
