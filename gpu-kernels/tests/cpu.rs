@@ -111,7 +111,7 @@ fn memory_is_as_planned() {
         assert_eq!((planned.parameters, planned.optimizer), (bytes, 2 * bytes));
         assert!(planned.parameter_gradients >= bytes);
         assert!(planned.gradients > 0 && planned.activations > planned.gradients);
-        network.step(&suite::cases::batch(8, 1, 18), &AdamW::default(), 0.25).unwrap();
+        network.step(&cases::batch(8, 1, 18), &AdamW::default(), 0.25).unwrap();
         let found = network.memory();
         assert_eq!(kibitzer_gpu::MemoryPlan { scratch: planned.scratch, ..found }, planned);
         assert_eq!(found.parts().iter().map(|part| part.1).sum::<u64>(), found.total());

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 
 use kibitzer_core::net::{Config, PolicyHead};
 use kibitzer_gpu::gpu::{
-    Precision, Shader,
+    Precision, Shader, bench,
     gemm::{Choices, SHAPES},
     shaders,
 };
@@ -53,7 +53,7 @@ fn all() -> Vec<Shader> {
         some.into_iter().flat_map(of).collect::<Vec<_>>()
     };
     let configurations = configurations();
-    let mut all: Vec<Shader> = configurations.iter().flat_map(of).collect();
+    let mut all: Vec<Shader> = configurations.iter().flat_map(of).chain(bench::shaders()).collect();
     for shape in &SHAPES {
         let choices = Choices::all(shape, Some(32)).unwrap();
         for (config, precision) in [(2, Precision::F16), (2, Precision::F32), (3, Precision::F32)] {

@@ -62,6 +62,9 @@ pub(super) struct Plan {
     pub forward: Vec<Dispatch>,
     pub loss: Vec<Dispatch>,
     pub backward: Vec<Dispatch>,
+    /// Where the dispatches of each operation but the loss end, in the order of each pass.
+    pub forward_ends: Vec<usize>,
+    pub backward_ends: Vec<usize>,
     /// The gradient's norm; the decision about the step and the optimizer; the step of the
     /// parameters' average.
     pub norm: Vec<Dispatch>,
@@ -138,10 +141,13 @@ impl Lowering<'_> {
         let program = self.program;
         let (loss, network): (Vec<_>, Vec<_>) =
             program.ops.iter().partition(|op| matches!(op, Op::Loss { .. }));
+        let mut forward_ends = vec![];
         for op in &network {
             self.forward(op)?;
+            forward_ends.push(self.dispatches.len());
         }
         let forward = std::mem::take(&mut self.dispatches);
+        let mut backward_ends = vec![];
         let mut parts = [(); 5].map(|()| vec![]);
         if self.purpose == Purpose::Training {
             for op in &loss {
@@ -150,6 +156,7 @@ impl Lowering<'_> {
             parts[0] = std::mem::take(&mut self.dispatches);
             for op in network.iter().rev() {
                 self.backward(op)?;
+                backward_ends.push(self.dispatches.len());
             }
             parts[1] = std::mem::take(&mut self.dispatches);
             self.norm();
@@ -175,8 +182,10 @@ impl Lowering<'_> {
             capacity: self.capacity,
             memory,
             forward,
+            forward_ends,
             loss,
             backward,
+            backward_ends,
             norm,
             update,
             average,

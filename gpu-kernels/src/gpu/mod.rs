@@ -7,6 +7,7 @@
 //! the same batch gives the same bits on the same adapter. Whether a step is taken is decided on
 //! the device, and its losses come back while later ones run: no step waits for the host.
 mod allocation;
+pub mod bench;
 mod device;
 pub mod gemm;
 mod layout;

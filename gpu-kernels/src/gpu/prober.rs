@@ -20,7 +20,12 @@ impl Prober {
         Prober { device, last: None }
     }
 
-    fn runner(&mut self, program: &Program, positions: usize) -> Result<&mut Runner, Error> {
+    /// The runner of a program's last probe, or a new one.
+    pub(super) fn runner(
+        &mut self,
+        program: &Program,
+        positions: usize,
+    ) -> Result<&mut Runner, Error> {
         let suits = |(last, runner): &(Program, Runner)| {
             last == program && runner.plan.capacity.positions() == positions
         };

@@ -2,7 +2,8 @@
 use std::ops::Range;
 
 use wgpu::{
-    BufferDescriptor, BufferUsages, CommandEncoder, ComputePassDescriptor, SubmissionIndex,
+    BufferDescriptor, BufferUsages, CommandEncoder, ComputePass, ComputePassDescriptor,
+    SubmissionIndex,
 };
 
 use super::{
@@ -179,6 +180,17 @@ impl Runner {
             dispatch.encode(&mut pass, sizes)?;
         }
         Ok(())
+    }
+
+    /// Encodes some of a part's dispatches.
+    pub fn encode_range(
+        &self,
+        pass: &mut ComputePass<'_>,
+        part: Part,
+        range: Range<usize>,
+        sizes: Sizes,
+    ) -> Result<(), Error> {
+        self.parts[part as usize][range].iter().try_for_each(|d| d.encode(pass, sizes))
     }
 
     /// Sends the commands off.

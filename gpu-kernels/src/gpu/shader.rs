@@ -28,6 +28,8 @@ sources! {
     ATTENTION_COMMON "attention_common",
     ATTENTION_KEY_GRAD "attention_key_grad",
     ATTENTION_QUERY_GRAD "attention_query_grad",
+    BENCH_COPY "bench_copy",
+    BENCH_FMA "bench_fma",
     BIAS_NONE "bias_none",
     BIAS_SOME "bias_some",
     BIAS_VECTORS "bias_vectors",

@@ -249,6 +249,14 @@ pub fn products(positions: usize, inputs: usize, outputs: usize) -> Case {
     d.finish(&name, batch(positions, 1, 15))
 }
 
+/// One layer of so many inputs as outputs.
+pub fn layer(rows: Rows, positions: usize, width: usize) -> Case {
+    let mut d = Draft::default();
+    let input = d.input(rows, width);
+    d.linear(d.all(input), rows, width);
+    d.finish("layer", batch(positions, 1, 16))
+}
+
 fn swiglu(length: usize) -> Case {
     let mut d = Draft::default();
     let input = d.input(Rows::Square, 22);
