@@ -23,6 +23,7 @@ struct Cli {
 enum Command {
     #[command(alias = "analyze")]
     Analyse(commands::analyse::Analyse),
+    Device(commands::device::DeviceCommand),
     Eval(commands::eval::Eval),
     Experiment(commands::experiment::Try),
     Fit(commands::fit::Fit),
@@ -38,6 +39,7 @@ impl Command {
     fn run(self) -> anyhow::Result<()> {
         match self {
             Command::Analyse(command) => command.run(),
+            Command::Device(command) => command.run(),
             Command::Eval(command) => command.run(),
             Command::Experiment(command) => command.run(),
             Command::Fit(command) => command.run(),

@@ -8,7 +8,7 @@ use kibitzer_gpu::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{error::UserError, model::Model};
+use crate::{error::UserError, model::Model, tuning};
 
 /// Positions that the processor takes at a time; larger batches are taken in parts, which keeps
 /// the buffers in the cache. Part of what decides the last bits of a run.
@@ -110,20 +110,13 @@ impl Device {
 
     // The initial parameters of a seed are replaced at once by the model's: any seed will do.
     fn open(self, model: &Model, positions: usize, precision: Precision) -> Result<Opened> {
-        let choice = match self {
-            Device::Auto => Some(Choice::Auto),
-            Device::Cpu => None,
-            Device::Gpu => Some(Choice::Gpu),
-            Device::Software => Some(Choice::Software),
-        };
-        let gpu = match choice.map(|choice| self.open_gpu(choice, model, positions, precision)) {
+        let gpu = match self.open_gpu(model, positions, precision) {
             // A GPU that is there but does not work is no reason not to compute.
-            Some(Err(error)) if self == Device::Auto => {
+            Err(error) if self == Device::Auto => {
                 tracing::warn!("{error}");
                 None
             }
-            Some(opened) => opened?,
-            None => None,
+            opened => opened?,
         };
         if let Some(gpu) = gpu {
             return Ok(gpu);
@@ -139,23 +132,33 @@ impl Device {
 
     fn open_gpu(
         self,
-        choice: Choice,
         model: &Model,
         positions: usize,
         precision: Precision,
     ) -> Result<Option<Opened>> {
-        let Some(adapter) = self.adapter(choice)? else { return Ok(None) };
+        let Some(adapter) = self.adapter()? else { return Ok(None) };
         let adapter = adapter.with_precision(precision.into()).map_err(|e| self.refuse(&e))?;
         let found = adapter.description();
         tracing::info!("computing on {}", found.name);
         let name = format!("{} ({}, {})", found.name, found.backend, found.driver);
         let device = if found.software { Device::Software } else { Device::Gpu };
+        let adapter = tuning::with_choices(adapter)?;
         let opened = Gpu::new(adapter, &model.config, 0, positions);
         let backend = Box::new(opened.map_err(|error| self.refuse(&error))?);
         Ok(Some(Opened { backend, device, adapter: Some(name) }))
     }
 
-    fn adapter(self, choice: Choice) -> Result<Option<gpu::Device>, UserError> {
+    /// The adapter to compute on, opened; `None` if that is the processor.
+    ///
+    /// # Errors
+    /// [`UserError`] if the device is not there.
+    pub fn adapter(self) -> Result<Option<gpu::Device>, UserError> {
+        let choice = match self {
+            Device::Auto => Choice::Auto,
+            Device::Cpu => return Ok(None),
+            Device::Gpu => Choice::Gpu,
+            Device::Software => Choice::Software,
+        };
         gpu::Device::open(choice, MemoryLimits::Adapter).map_err(|error| self.refuse(&error))
     }
 

@@ -12,6 +12,7 @@
 //! - [`order`]: which example is learned when.
 //! - [`train`], [`evaluation`], [`plot`]: learning, measuring what was learned, drawing how it went.
 //! - [`quantize`]: a network as a model file of integers.
+//! - [`tuning`]: the shapes of a GPU's matrix products, timed once and kept.
 //! - [`error`], [`files`], [`progress`]: one line for every mistake of the user, outputs that
 //!   appear whole or not at all, and what is shown on standard error.
 pub mod batches;
@@ -38,3 +39,4 @@ pub mod quantize;
 pub mod records;
 pub mod report;
 pub mod train;
+pub mod tuning;

@@ -1,5 +1,6 @@
 //! The subcommands, one file each: its arguments, and what it does with them.
 pub mod analyse;
+pub mod device;
 pub mod eval;
 pub mod experiment;
 pub mod fit;
