@@ -14,6 +14,7 @@ pub mod board;
 mod budget;
 pub mod exchange;
 pub mod exchange_line;
+pub mod fnv;
 pub mod inputs;
 mod insertion;
 pub mod moves;

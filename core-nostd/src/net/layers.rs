@@ -7,6 +7,7 @@ use core::fmt;
 
 use super::config::{Config, PolicyHead, TrunkBlock};
 use crate::{
+    fnv,
     inputs::{AUX, Perspective, SQUARES, TOKENS},
     moves::{MOVES, UNDERPROMOTION_PLANES},
 };
@@ -384,14 +385,12 @@ pub fn parameter_count(config: &Config) -> usize {
     tensors(config).map(|t| t.shape.len()).sum()
 }
 
-/// FNV-1a over 64 bits, fed by anything that can be formatted.
+/// A digest fed by anything that can be formatted.
 struct Fnv(u64);
 
 impl fmt::Write for Fnv {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        for byte in text.bytes() {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
+        self.0 = fnv::bytes(self.0, text.bytes());
         Ok(())
     }
 }
@@ -401,7 +400,7 @@ impl fmt::Write for Fnv {
 /// with another hash is refused.
 pub fn hash(config: &Config) -> u64 {
     use fmt::Write as _;
-    let mut fnv = Fnv(0xcbf2_9ce4_8422_2325);
+    let mut fnv = Fnv(fnv::START);
     let mover = config.perspective == Perspective::Mover;
     let mut written = write!(fnv, "heads {} mover {mover};", config.heads);
     for tensor in tensors(config) {

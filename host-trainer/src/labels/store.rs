@@ -1,5 +1,8 @@
 //! Labelled positions, compact in memory.
-use kibitzer_core::shakmaty::{Chess, Position as _};
+use kibitzer_core::{
+    fnv,
+    shakmaty::{Chess, Position as _},
+};
 
 use crate::{
     library::LabelledPosition,
@@ -40,7 +43,8 @@ impl Packed {
         let scores = scores.collect();
         let best = labelled.moves.iter().max_by_key(|m| m.score).expect("a legal move").mv;
         let mut record = Record::new(position, best, 0);
-        record.game_hash = hash(&labelled.opening);
+        // By its name an opening is held out or not.
+        record.game_hash = fnv::bytes(fnv::START, labelled.opening.bytes());
         Packed { record, scores }
     }
 }
@@ -88,23 +92,12 @@ impl Labels {
 
     /// A digest of the positions with their openings and scores, in order.
     pub fn digest(&self) -> u64 {
-        let scores = self.scores.iter().fold(FNV_START, |hash, score| step(hash, *score as u64));
+        let scores =
+            self.scores.iter().fold(fnv::START, |hash, score| fnv::step(hash, *score as u64));
         bytemuck::cast_slice(&self.records)
             .iter()
-            .fold(scores, |hash, &word: &u64| step(hash, word))
+            .fold(scores, |hash, &word: &u64| fnv::step(hash, word))
     }
-}
-
-/// The start of FNV-1a over 64 bits.
-const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
-
-fn step(hash: u64, word: u64) -> u64 {
-    (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3)
-}
-
-/// The hash by which an opening is held out or not: that of its name.
-fn hash(opening: &str) -> u64 {
-    opening.bytes().fold(FNV_START, |hash, byte| step(hash, byte.into()))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 use std::{fmt, io, ops::ControlFlow};
 
 use kibitzer_core::{
+    fnv,
     position::{FenError, parse_fen},
     shakmaty::{Chess, Color, EnPassantMode, KnownOutcome, Outcome, Position as _, fen::Fen},
 };
@@ -68,20 +69,13 @@ impl GameVisitor {
 
     /// FNV-1a over the start position, if it is not the usual one, and the moves.
     fn hash(&self) -> u64 {
-        let mut hash = 0xcbf2_9ce4_8422_2325;
-        let mut feed = |bytes: &[u8]| {
-            for &byte in bytes {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-            }
-        };
+        let mut hash = fnv::START;
         if self.start != Chess::default() {
             let fen = Fen::from_position(&self.start, EnPassantMode::Legal);
-            feed(fen.to_string().as_bytes());
+            hash = fnv::bytes(hash, fen.to_string().bytes());
         }
-        for record in &self.records {
-            feed(bytemuck::bytes_of::<Played>(&record.played));
-        }
-        hash
+        let moves = self.records.iter().map(|record| bytemuck::bytes_of::<Played>(&record.played));
+        fnv::bytes(hash, moves.flatten().copied())
     }
 }
 

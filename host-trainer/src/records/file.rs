@@ -8,6 +8,7 @@ use std::{
 
 use anyhow::Result;
 use bytemuck::{Pod, Zeroable};
+use kibitzer_core::fnv;
 use memmap2::Mmap;
 
 use super::Record;
@@ -122,7 +123,7 @@ impl<W: Write + Seek> Writer<W> {
 pub(super) fn digest(before: u64, records: &[Record]) -> u64 {
     bytemuck::cast_slice::<Record, u8>(records).chunks_exact(8).fold(before, |digest, word| {
         let word = word.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
-        (digest ^ word).wrapping_mul(0x0000_0100_0000_01b3)
+        fnv::step(digest, word)
     })
 }
 

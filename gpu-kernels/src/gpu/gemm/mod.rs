@@ -5,6 +5,8 @@ mod template;
 pub use choices::{Choices, Class};
 pub(super) use template::expand;
 
+use kibitzer_core::fnv;
+
 use super::shader::{self, Source};
 
 /// How a workgroup shares what it loads.
@@ -128,10 +130,7 @@ pub fn version() -> u64 {
     let shapes = SHAPES.iter().flat_map(|shape| shape.name.bytes());
     let texts = [shader::GEMM, shader::GEMM_TILED, shader::GEMM_LANES, shader::GEMM_DIRECT];
     let texts = texts.iter().flat_map(|source| source.text.bytes());
-    // FNV-1a.
-    shapes.chain(texts).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    fnv::bytes(fnv::START, shapes.chain(texts))
 }
 
 #[cfg(test)]
