@@ -1,5 +1,6 @@
 //! Outputs that appear whole or not at all.
 use std::{
+    env,
     fs::{self, File},
     io::{self, BufWriter, Write as _},
     path::{Path, PathBuf},
@@ -20,14 +21,7 @@ pub fn atomic_write<T>(
     write: impl FnOnce(&mut BufWriter<&File>) -> Result<T>,
 ) -> Result<T> {
     let temporary = temporary_beside(path)?;
-    let mut writer = BufWriter::with_capacity(1 << 20, temporary.as_file());
-    let value = write(&mut writer).map_err(|error| match error.downcast::<io::Error>() {
-        Ok(error) => UserError::cannot_write(path, &error).into(),
-        Err(error) => error,
-    })?;
-    writer.flush().map_err(|error| UserError::cannot_write(path, &error))?;
-    drop(writer);
-    temporary.as_file().sync_all().map_err(|error| UserError::cannot_write(path, &error))?;
+    let value = fill(temporary.as_file(), path, write)?;
     temporary.persist(path).map_err(|error| UserError::cannot_write(path, &error.error))?;
     sync_folder(folder_of(path))?;
     Ok(value)
@@ -42,15 +36,40 @@ pub fn synced_write<T>(
     place: &Path,
     write: impl FnOnce(&mut BufWriter<&File>) -> Result<T>,
 ) -> Result<T> {
+    let file = File::create_new(path).map_err(|error| UserError::cannot_write(place, &error))?;
+    fill(&file, place, write)
+}
+
+/// Writes a new file and syncs it; errors name `place`.
+fn fill<T>(
+    file: &File,
+    place: &Path,
+    write: impl FnOnce(&mut BufWriter<&File>) -> Result<T>,
+) -> Result<T> {
     let refuse = |error| UserError::cannot_write(place, &error);
-    let file = File::create_new(path).map_err(refuse)?;
-    let mut writer = BufWriter::with_capacity(1 << 20, &file);
+    let mut writer = BufWriter::with_capacity(1 << 20, file);
     let value = write(&mut writer).map_err(|error| match error.downcast::<io::Error>() {
         Ok(error) => refuse(error).into(),
         Err(error) => error,
     })?;
     writer.flush().and_then(|()| file.sync_all()).map_err(refuse)?;
     Ok(value)
+}
+
+/// `kibitzer` in the user's cache folder; `None` if this system says of none.
+pub fn cache_folder() -> Option<PathBuf> {
+    let variable = |name| env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let home = |below: &str| variable("HOME").map(|home| home.join(below));
+    let folder = variable("XDG_CACHE_HOME").or_else(|| {
+        if cfg!(windows) {
+            variable("LOCALAPPDATA")
+        } else if cfg!(target_os = "macos") {
+            home("Library/Caches")
+        } else {
+            home(".cache")
+        }
+    });
+    folder.map(|folder| folder.join("kibitzer"))
 }
 
 /// Finds out before the work starts whether `path` can be written.

@@ -5,7 +5,7 @@
 //! them: tests run on them, and a timing must decide no bit of a test.
 use std::{
     collections::BTreeMap,
-    env, fs,
+    fs,
     io::Write as _,
     path::{Path, PathBuf},
     time::{Duration, Instant},
@@ -19,7 +19,7 @@ use kibitzer_gpu::gpu::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::files::{atomic_write, require_folder};
+use crate::files::{atomic_write, cache_folder, require_folder};
 
 /// The longest that timing may take.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -76,18 +76,8 @@ pub fn named(choices: &Choices) -> BTreeMap<String, String> {
 }
 
 /// The file of choices, if this system says where caches are.
-pub fn path() -> Option<PathBuf> {
-    let variable = |name| env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    let folder = variable("XDG_CACHE_HOME").or_else(|| {
-        if cfg!(windows) {
-            variable("LOCALAPPDATA")
-        } else if cfg!(target_os = "macos") {
-            variable("HOME").map(|home| home.join("Library/Caches"))
-        } else {
-            variable("HOME").map(|home| home.join(".cache"))
-        }
-    });
-    folder.map(|folder| folder.join("kibitzer").join(FILE))
+fn path() -> Option<PathBuf> {
+    Some(cache_folder()?.join(FILE))
 }
 
 fn key(description: &AdapterDescription) -> String {

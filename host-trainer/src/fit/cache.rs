@@ -42,7 +42,7 @@ impl Cache {
     /// # Errors
     /// [`crate::error::UserError`] if a file cannot be written into the folder named.
     pub fn features(&self, positions: &[LabelledPosition]) -> Result<Vec<Features>> {
-        let folder = self.folder.clone().or_else(default_folder);
+        let folder = self.folder.clone().or_else(files::cache_folder);
         let Some(folder) = folder.filter(|_| positions.len() > PROBE) else {
             return Ok(compute(positions));
         };
@@ -66,14 +66,6 @@ impl Cache {
         }
         Ok(features)
     }
-}
-
-/// `kibitzer` in the user's cache folder; `None` if the machine has none.
-fn default_folder() -> Option<PathBuf> {
-    let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let of_system = named("XDG_CACHE_HOME").or_else(|| named("LOCALAPPDATA")).map(PathBuf::from);
-    let cache = of_system.or_else(|| Some(PathBuf::from(named("HOME")?).join(".cache")))?;
-    Some(cache.join("kibitzer"))
 }
 
 fn compute(positions: &[LabelledPosition]) -> Vec<Features> {
