@@ -17,8 +17,10 @@ pub fn fit_beta(weights: &Weights, positions: &[Judged]) -> i32 {
         let weights = Weights { check_percent: percent, ..weights.clone() };
         judge::choice(positions, |p| p.checked(&weights)).mean_loss
     };
-    let grid = (0..=100).step_by(STEP as usize).map(|percent| (loss(percent), percent));
-    grid.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(0, |(_, percent)| percent)
+    // In parallel: other leaders than before get a second look at each.
+    let grid: Vec<i32> = (0..=100).step_by(STEP as usize).collect();
+    let rated: Vec<(f64, i32)> = grid.into_par_iter().map(|p| (loss(p), p)).collect();
+    rated.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map_or(0, |(_, percent)| percent)
 }
 
 /// The τ of middlegame and endgame, in points, at which the entropy says most: the greatest sum of
