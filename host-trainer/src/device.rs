@@ -76,23 +76,12 @@ impl Device {
     /// # Errors
     /// [`UserError`] if the device is not there.
     pub fn with_model(self, model: &Model, positions: usize) -> Result<Box<dyn Backend>> {
-        self.resume(model, &OptimizerState::new(model.parameters.len()), positions)
+        let state = OptimizerState::new(model.parameters.len());
+        Ok(self.start(model, &state, positions, Precision::F32)?.backend)
     }
 
-    /// As [`Device::with_model`], with the optimizer's memory.
-    ///
-    /// # Errors
-    /// [`UserError`] if the device is not there.
-    pub fn resume(
-        self,
-        model: &Model,
-        state: &OptimizerState,
-        positions: usize,
-    ) -> Result<Box<dyn Backend>> {
-        Ok(self.start(model, state, positions, Precision::F32)?.backend)
-    }
-
-    /// As [`Device::resume`], with a precision, and with what it is.
+    /// As [`Device::with_model`], with the optimizer's memory and a precision, and with what it
+    /// is.
     ///
     /// # Errors
     /// [`UserError`] if the device is not there or does not hold the network.

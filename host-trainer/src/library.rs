@@ -9,7 +9,7 @@ use std::{
 use anyhow::Result;
 use kibitzer_core::{
     position::parse_fen,
-    shakmaty::{Chess, EnPassantMode, Move, Position as _, fen::Epd, uci::UciMove},
+    shakmaty::{Chess, EnPassantMode, Move, Position as _, uci::UciMove, zobrist::Zobrist128},
     viveka::LastMove,
 };
 use serde::Deserialize;
@@ -92,6 +92,12 @@ impl Line {
 }
 
 impl LabelledPosition {
+    /// Equal where the position is: the same pieces, side to move, castling rights and legal
+    /// captures in passing, by whatever moves.
+    pub fn key(&self) -> Zobrist128 {
+        self.position.zobrist_hash(EnPassantMode::Legal)
+    }
+
     /// The best label.
     pub fn best(&self) -> i32 {
         self.moves.iter().map(|m| m.score).max().unwrap_or(0)
@@ -166,8 +172,7 @@ pub fn read(path: &Path) -> Result<Vec<LabelledPosition>> {
             continue;
         }
         let position = parse(&line, path, number)?;
-        let epd = Epd::from_position(&position.position, EnPassantMode::Legal);
-        if seen.insert(epd.to_string()) {
+        if seen.insert(position.key()) {
             positions.push(position);
         } else {
             again += 1;

@@ -8,7 +8,7 @@ use kibitzer_core::net::{Config, tensors};
 use kibitzer_gpu::{AdamW, Backend, Batch, Error, Losses, MemoryPlan, OptimizerState, Outputs};
 use kibitzer_trainer::{
     checkpoint::{Checkpoint, State},
-    device::Device,
+    device::{Device, Precision},
     error::UserError,
     model::Model,
     records::Records,
@@ -209,7 +209,7 @@ fn a_lost_device_leaves_the_last_checkpoint() {
     let path = folder.path().join("run");
     let Checkpoint { model, optimizer, state, .. } =
         Checkpoint::load(&path.join("step-00000002")).unwrap();
-    let inner = Device::Cpu.resume(&model, &optimizer, 64).unwrap();
+    let inner = Device::Cpu.start(&model, &optimizer, 64, Precision::F32).unwrap().backend;
     let settings = Settings { steps: 9, ..state.settings.clone() };
     let run = Run {
         folder: path.clone(),

@@ -22,7 +22,7 @@ use serde::Serialize;
 pub use tally::{Answers, Tally};
 pub use values::{Bin, ValueReport};
 
-use crate::{batches, examples::Examples, network::Evaluate};
+use crate::{batches, examples::Examples, network::Evaluate, order::evenly_spaced};
 
 /// Positions evaluated at once.
 pub const CHUNK: usize = 256;
@@ -81,8 +81,7 @@ pub fn answer(
 
 /// At most `limit` of the items, evenly spaced.
 pub fn evenly<T: Copy>(items: &[T], limit: usize) -> impl Iterator<Item = T> + '_ {
-    let count = items.len().min(limit);
-    (0..count).map(move |i| items[i * items.len() / count])
+    evenly_spaced(items.len(), limit).map(|place| items[place])
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::Result;
 use indicatif::ProgressBar;
-use kibitzer_core::shakmaty::{EnPassantMode, Position as _, zobrist::Zobrist128};
+use kibitzer_core::shakmaty::zobrist::Zobrist128;
 use rayon::prelude::*;
 
 use super::store::{Labels, Packed};
@@ -87,8 +87,7 @@ impl Reader {
     fn chunk(&mut self, path: &Path, lines: &[(usize, String)]) -> Result<()> {
         let parse = |(number, line): &(usize, String)| {
             let position = library::parse(line, path, *number)?;
-            let key = position.position.zobrist_hash(EnPassantMode::Legal);
-            Ok((key, Packed::new(&position)))
+            Ok((position.key(), Packed::new(&position)))
         };
         let filled = lines.par_iter().filter(|(_, line)| !line.trim().is_empty());
         // In order, so that the first mistake in the file is told.

@@ -9,7 +9,7 @@ mod spans;
 use std::sync::Arc;
 
 pub use permutation::Permutation;
-pub use spans::Spans;
+pub use spans::{Spans, evenly_spaced};
 
 /// The seeded order of training: one shuffle an epoch, without end.
 ///

@@ -1,5 +1,11 @@
 //! Numbers chosen from a range, kept as the stretches that they form.
 
+/// At most `limit` places of `len`, evenly spaced.
+pub fn evenly_spaced(len: usize, limit: usize) -> impl Iterator<Item = usize> {
+    let count = len.min(limit);
+    (0..count).map(move |i| i * len / count)
+}
+
 /// Ascending numbers, as stretches of successive ones: the examples of whole games lie side by
 /// side, so a stretch takes the place of hundreds of numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,8 +36,7 @@ impl Spans {
 
     /// At most `limit` of the numbers, evenly spaced.
     pub fn evenly(&self, limit: usize) -> Vec<u32> {
-        let (len, count) = (self.len as usize, (self.len as usize).min(limit));
-        (0..count).map(|i| self.at((i * len / count) as u32)).collect()
+        evenly_spaced(self.len as usize, limit).map(|place| self.at(place as u32)).collect()
     }
 }
 

@@ -30,8 +30,9 @@ pub fn first(
         }
     }
     let program = Program::new(config)?;
-    for first in (0..batch.sequences).step_by((TOGETHER / batch.length).max(1)) {
-        let last = (first + (TOGETHER / batch.length).max(1)).min(batch.sequences);
+    let together = (TOGETHER / batch.length).max(1);
+    for first in (0..batch.sequences).step_by(together) {
+        let last = (first + together).min(batch.sequences);
         let part = batches::part(batch, first..last);
         let (inputs, output_gradients) = (&[][..], &[][..]);
         let probe = Probe {

@@ -20,6 +20,7 @@ use crate::{
     labels::{self, Choice, Distillation, TEMPERATURE, Target},
     model::{self, hash_text},
     network::Network,
+    order::evenly_spaced,
     progress,
     quantize::{Parity, parity},
     records::{DEFAULT_SHARE, RecordFile, Records},
@@ -85,7 +86,8 @@ impl Eval {
         let target = Target::new(self.temperature, self.moves)?;
         let share = self.share()?;
         let examples = open(&self.positions, target)?;
-        let chosen = self.choose(&*examples, share)?;
+        let held = share.map(|share| Held::new(&*examples, share));
+        let chosen = self.choose(&*examples, held.as_ref())?;
         let mut network = Network::choose(&self.model, self.choice, self.device, CHUNK)?;
         let bar = progress::bar(chosen.len() as u64, "positions");
         let perspective = network.config.perspective;
@@ -95,8 +97,7 @@ impl Eval {
                 bar.inc(n as u64);
             })?;
         bar.finish_and_clear();
-        let training = share.map(|share| Held::new(&*examples, share).training);
-        let fitted = training.as_ref().map_or(Fitted::ByHalves, Fitted::On);
+        let fitted = held.as_ref().map_or(Fitted::ByHalves, |held| Fitted::On(&held.training));
         let baseline = baselines(perspective, &*examples, &chosen, fitted)?;
         let parity = self.parity(&mut network, &*examples, &chosen).transpose()?;
         let targets = examples.name().targets;
@@ -140,11 +141,12 @@ impl Eval {
         }))
     }
 
-    fn choose(&self, examples: &dyn Examples, share: Option<f64>) -> Result<Vec<u32>> {
-        let wanted = |&number: &u32| share.is_none_or(|share| examples.is_held_out(number, share));
-        let all: Vec<u32> = (0..examples.count()).filter(wanted).collect();
-        let limit = self.limit.unwrap_or(all.len());
-        let chosen: Vec<u32> = evaluation::evenly(&all, limit).collect();
+    fn choose(&self, examples: &dyn Examples, held: Option<&Held>) -> Result<Vec<u32>> {
+        let limit = self.limit.unwrap_or(usize::MAX);
+        let chosen: Vec<u32> = match held {
+            Some(held) => held.out.evenly(limit),
+            None => evenly_spaced(examples.count() as usize, limit).map(|n| n as u32).collect(),
+        };
         if chosen.is_empty() {
             let mend = "give more games or openings, a larger share or a larger limit";
             let place = self.positions.display();
