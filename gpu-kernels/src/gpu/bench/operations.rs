@@ -125,7 +125,13 @@ fn cost(program: &Program, op: &Op, sizes: Sizes, part: Part) -> (f64, f64) {
         sizes.rows(info.rows) * info.width
     });
     let parameters: usize = op.parameters().iter().map(ExactSizeIterator::len).sum();
-    let bytes = 4.0 * (inputs + output + parameters) as f64;
+    let touched = match *op {
+        // Only what the legal moves need.
+        Op::LegalLinear { weight, .. } => inputs + output * (weight.inputs + 2),
+        Op::FromTo { from, .. } => output * (2 * from.width + 1),
+        _ => inputs + output + parameters,
+    };
+    let bytes = 4.0 * touched as f64;
     let flops = forward_flops(program, op, sizes, output);
     let (more_flops, more_bytes) = match (part, op) {
         (Part::Backward, Op::Attention { .. }) => (2.5, 2.0),
