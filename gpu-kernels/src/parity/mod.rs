@@ -12,21 +12,22 @@ use crate::{
     program::{Buffer, Op},
 };
 
-/// How far an element may be off: so much, and so much of the expected element's size.
+/// How far an element may be off: so much of its tensor's size, and so much of its own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tolerance {
-    /// Of any element.
-    pub absolute: f32,
+    /// Of the root mean square of the expected tensor, or of 1 if that is less: an element that
+    /// is small because large ones cancel is no more exact than they are.
+    pub tensor: f32,
     /// Of the expected element's size.
-    pub relative: f32,
+    pub element: f32,
 }
 
 impl Tolerance {
     /// With 32 bits stored.
-    pub const F32: Tolerance = Tolerance { absolute: 1e-4, relative: 1e-3 };
+    pub const F32: Tolerance = Tolerance { tensor: 1e-4, element: 1e-3 };
     /// With 16 bits stored: 11 of them count, so that values of some units are off by some 1e-3,
     /// and sums of many by more.
-    pub const F16: Tolerance = Tolerance { absolute: 2e-2, relative: 1e-2 };
+    pub const F16: Tolerance = Tolerance { tensor: 2e-2, element: 1e-2 };
 }
 
 /// How far a backend is from the plain Rust backend in one case.
@@ -96,9 +97,10 @@ impl Deviation {
             self.fail(format!("number of elements of the {what}"));
             return;
         }
+        let floor = tolerance.tensor * root_mean_square(expected).max(1.0);
         for (i, (&found, &expected)) in found.iter().zip(expected).enumerate() {
             let error = (found - expected).abs();
-            let share = error / (tolerance.absolute + tolerance.relative * expected.abs());
+            let share = error / (floor + tolerance.element * expected.abs());
             if share.is_nan() {
                 self.fail(format!("{what} [{i}]"));
             } else if share > self.share {
@@ -114,6 +116,11 @@ impl Deviation {
             (self.share, self.place) = (f32::INFINITY, place);
         }
     }
+}
+
+fn root_mean_square(values: &[f32]) -> f32 {
+    let sum: f64 = values.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
+    (sum / values.len().max(1) as f64).sqrt() as f32
 }
 
 #[cfg(test)]

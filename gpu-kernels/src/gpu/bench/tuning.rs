@@ -17,7 +17,7 @@ const POSITIONS: usize = 64;
 const SHORT_POSITIONS: usize = 1024;
 const WIDTH: usize = 128;
 /// Sums of thousands of terms, whatever their order.
-const TOLERANCE: Tolerance = Tolerance { absolute: 1e-3, relative: 1e-3 };
+const TOLERANCE: Tolerance = Tolerance { tensor: 1e-3, element: 1e-3 };
 /// A shape that is so much slower than the best is not tried again, nor are those that share
 /// loads in the same way.
 const HOPELESS: f64 = 2.0;
