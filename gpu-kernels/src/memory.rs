@@ -1,8 +1,10 @@
 use std::ops::Add;
 
-/// What a backend keeps in memory, in bytes, for as many positions at a time as it was made for.
+/// What a backend keeps in memory, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MemoryPlan {
+    /// Positions that it takes at a time: larger batches are taken in parts.
+    pub positions: usize,
     /// The network's parameters.
     pub parameters: u64,
     /// Their gradient.
@@ -44,6 +46,7 @@ impl Add for MemoryPlan {
 
     fn add(self, other: MemoryPlan) -> MemoryPlan {
         MemoryPlan {
+            positions: self.positions + other.positions,
             parameters: self.parameters + other.parameters,
             parameter_gradients: self.parameter_gradients + other.parameter_gradients,
             optimizer: self.optimizer + other.optimizer,

@@ -1,6 +1,7 @@
 //! What a network runs on.
 use anyhow::Result;
 use clap::ValueEnum;
+use kibitzer_core::net::Config;
 use kibitzer_gpu::{
     Backend, OptimizerState,
     cpu::Cpu,
@@ -70,36 +71,43 @@ pub struct Opened {
 }
 
 impl Device {
-    /// A backend with the network `model` and an optimizer that has not stepped yet, for batches
-    /// of up to `positions` positions.
-    ///
-    /// # Errors
-    /// [`UserError`] if the device is not there.
-    pub fn with_model(self, model: &Model, positions: usize) -> Result<Box<dyn Backend>> {
-        let state = OptimizerState::new(model.parameters.len());
-        Ok(self.start(model, &state, positions, Precision::F32)?.backend)
-    }
-
-    /// As [`Device::with_model`], with the optimizer's memory and a precision, and with what it
-    /// is.
+    /// A backend that evaluates the network `model` for up to `positions` positions at a time.
     ///
     /// # Errors
     /// [`UserError`] if the device is not there or does not hold the network.
-    pub fn start(
+    pub fn evaluator(self, model: &Model, positions: usize) -> Result<Box<dyn Backend>> {
+        let mut backend = self.open(model, positions, Precision::F32, Gpu::for_evaluation)?.backend;
+        backend.restore(&model.parameters, &OptimizerState::new(model.parameters.len()))?;
+        Ok(backend)
+    }
+
+    /// A backend that trains the network `model`, with the optimizer's memory, for batches of up
+    /// to `positions` positions at a time.
+    ///
+    /// # Errors
+    /// [`UserError`] if the device is not there or does not hold the network.
+    pub fn trainer(
         self,
         model: &Model,
         state: &OptimizerState,
         positions: usize,
         precision: Precision,
     ) -> Result<Opened> {
-        let mut opened = self.open(model, positions, precision)?;
+        // The initial parameters of a seed are replaced at once by the model's: any will do.
+        let new = |device, config: &Config, positions| Gpu::new(device, config, 0, positions);
+        let mut opened = self.open(model, positions, precision, new)?;
         opened.backend.restore(&model.parameters, state)?;
         Ok(opened)
     }
 
-    // The initial parameters of a seed are replaced at once by the model's: any seed will do.
-    fn open(self, model: &Model, positions: usize, precision: Precision) -> Result<Opened> {
-        let gpu = match self.open_gpu(model, positions, precision) {
+    fn open(
+        self,
+        model: &Model,
+        positions: usize,
+        precision: Precision,
+        new: impl Fn(gpu::Device, &Config, usize) -> Result<Gpu, kibitzer_gpu::Error>,
+    ) -> Result<Opened> {
+        let gpu = match self.open_gpu(model, positions, precision, new) {
             // A GPU that is there but does not work is no reason not to compute.
             Err(error) if self == Device::Auto => {
                 tracing::warn!("{error}");
@@ -124,6 +132,7 @@ impl Device {
         model: &Model,
         positions: usize,
         precision: Precision,
+        new: impl Fn(gpu::Device, &Config, usize) -> Result<Gpu, kibitzer_gpu::Error>,
     ) -> Result<Option<Opened>> {
         let Some(adapter) = self.adapter()? else { return Ok(None) };
         let adapter = adapter.with_precision(precision.into()).map_err(|e| self.refuse(&e))?;
@@ -132,7 +141,7 @@ impl Device {
         let name = format!("{} ({}, {})", found.name, found.backend, found.driver);
         let device = if found.software { Device::Software } else { Device::Gpu };
         let adapter = tuning::with_choices(adapter)?;
-        let opened = Gpu::new(adapter, &model.config, 0, positions);
+        let opened = new(adapter, &model.config, positions);
         let backend = Box::new(opened.map_err(|error| self.refuse(&error))?);
         Ok(Some(Opened { backend, device, adapter: Some(name) }))
     }

@@ -84,7 +84,7 @@ impl Network {
             return Ok(Network { config: integer.config().clone(), evaluator: Box::new(integer) });
         }
         let model = Model::choose(path, choice)?;
-        let backend = device.with_model(&model, positions)?;
+        let backend = device.evaluator(&model, positions)?;
         Ok(Network { config: model.config, evaluator: Box::new(backend) })
     }
 

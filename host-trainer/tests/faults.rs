@@ -209,7 +209,7 @@ fn a_lost_device_leaves_the_last_checkpoint() {
     let path = folder.path().join("run");
     let Checkpoint { model, optimizer, state, .. } =
         Checkpoint::load(&path.join("step-00000002")).unwrap();
-    let inner = Device::Cpu.start(&model, &optimizer, 64, Precision::F32).unwrap().backend;
+    let inner = Device::Cpu.trainer(&model, &optimizer, 64, Precision::F32).unwrap().backend;
     let settings = Settings { steps: 9, ..state.settings.clone() };
     let run = Run {
         folder: path.clone(),

@@ -192,3 +192,54 @@ fn a_file_of_the_reference_s_save_answers_as_the_reference_does() {
     model.save(&copy).unwrap();
     assert_eq!(Model::load(&copy).unwrap(), model);
 }
+
+#[test]
+fn memory_is_told_and_nothing_written() {
+    let folder = folder_with_records();
+    let before = names(folder.path());
+    let line = "train bc records -o run --config tiny.json --batch 20 --device cpu --memory";
+    let table = succeed(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    assert!(table.lines().any(|line| line.starts_with("activations ")), "{table}");
+    let last = table.lines().last().unwrap();
+    assert!(last.starts_with("a step          20 positions, in "), "{table}");
+    assert_eq!(names(folder.path()), before);
+}
+
+/// A run on the shaders, with all that a GPU may be asked for.
+#[test]
+fn a_software_adapter_trains_in_16_bits_and_resumes() {
+    let folder = folder_with_records();
+    let folder = folder.path();
+    let list: Value = serde_json::from_str(&succeed(folder, &["device", "--json"])).unwrap();
+    let usable = |adapter: &Value| adapter["software"] == true && adapter["f16"] == true;
+    if !list["adapters"].as_array().unwrap().iter().any(usable) {
+        eprintln!(
+            "skipped: no software adapter with 16-bit floats; cargo xtask setup installs one"
+        );
+        return;
+    }
+    let run = |steps: &str, more: &[&str]| {
+        let line = "train bc records -o run --config tiny.json --batch 8 --lr 0.01 --ema 0.9 \
+                    --device software --precision f16 --save-every 4 --steps";
+        let mut arguments: Vec<&str> = line.split_whitespace().collect();
+        arguments.push(steps);
+        arguments.extend(more);
+        succeed(folder, &arguments);
+    };
+    run("6", &[]);
+    run("12", &["--resume"]);
+    let text = fs::read_to_string(folder.join("run/metrics.jsonl")).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let losses: Vec<f64> = lines.iter().filter_map(|line| line["loss"].as_f64()).collect();
+    assert_eq!(losses.len(), 12, "{text}");
+    assert!(losses[11] < losses[0], "{losses:?}");
+    assert!(lines.iter().all(|line| line["skipped"].as_u64().unwrap_or(0) == 0), "{text}");
+    let eval = |more: &[&str]| {
+        let mut arguments = vec!["eval", "run", "records", "--json", "--device", "cpu"];
+        arguments.extend(more);
+        let report: Value = serde_json::from_str(&succeed(folder, &arguments)).unwrap();
+        report["cross_entropy"].as_f64().unwrap()
+    };
+    let (weights, average) = (eval(&[]), eval(&["--ema"]));
+    assert!(weights > 0.0 && average > 0.0 && weights != average, "{weights} {average}");
+}

@@ -82,6 +82,7 @@ pub(super) struct Allocation {
     pub losses: Slice,
     pub summary: Slice,
     pub control: Slice,
+    positions: usize,
     scratch: [BufferId; 3],
 }
 
@@ -137,6 +138,7 @@ impl Allocation {
             losses: add(buffers, Element::F32, 2 * positions),
             summary: add(buffers, Element::Summary, 1),
             control: add(buffers, Element::Control, 1),
+            positions,
             scratch: [(); 3].map(|()| add(buffers, Element::F32, 0).buffer),
             buffers: all,
         }
@@ -164,6 +166,7 @@ impl Allocation {
         let others = [self.losses, self.summary, self.control];
         let scratch = self.scratch.iter().map(|id| self.buffers[id.0]).sum::<u64>();
         MemoryPlan {
+            positions: self.positions,
             parameters: chunks(|chunk| chunk.parameters),
             parameter_gradients: chunks(|chunk| chunk.gradient),
             optimizer: chunks(|chunk| chunk.first)

@@ -121,7 +121,7 @@ impl Quantize {
     }
 
     fn compare(&self, model: &Model, mut integer: Integer, test: &[Batch]) -> Result<Parity> {
-        let mut float = self.device.with_model(model, CHUNK)?;
+        let mut float = self.device.evaluator(model, CHUNK)?;
         let bar = progress::bar(positions(test) as u64, "positions compared");
         let parity = compare(&mut float, &mut integer, test, |n| bar.inc(n as u64))?;
         bar.finish_and_clear();

@@ -221,10 +221,13 @@ mod tests {
     use kibitzer_core::{
         inputs::Perspective, net::PolicyHead, position::parse_fen, shakmaty::Chess,
     };
-    use kibitzer_gpu::Outputs;
+    use kibitzer_gpu::{OptimizerState, Outputs};
 
     use super::*;
-    use crate::{batches, device::Device};
+    use crate::{
+        batches,
+        device::{Device, Precision},
+    };
 
     fn small(policy_head: PolicyHead) -> Config {
         Config {
@@ -250,7 +253,7 @@ mod tests {
         let fen = "r3k2r/pppq1ppp/2n2n2/3pp3/1b1PP3/2N2N2/PPPQ1PPP/R3K2R b KQkq - 4 8";
         batches::push(&mut batch, &parse_fen(fen).unwrap(), model.config.perspective);
         batches::push(&mut batch, &Chess::default(), model.config.perspective);
-        Device::Cpu.with_model(model, 2).unwrap().evaluate(&batch).unwrap()
+        Device::Cpu.evaluator(model, 2).unwrap().evaluate(&batch).unwrap()
     }
 
     fn assert_close(found: &[f32], expected: &[f32]) {
@@ -313,7 +316,8 @@ mod tests {
         batch.target_policy = vec![0.0; batch.legal.len()];
         batch.target_policy[3] = 1.0;
         batch.target_value.push(0.5);
-        let mut backend = Device::Cpu.with_model(&grown, 1).unwrap();
+        let state = OptimizerState::new(grown.parameters.len());
+        let mut backend = Device::Cpu.trainer(&grown, &state, 1, Precision::F32).unwrap().backend;
         let hyper = kibitzer_gpu::AdamW { learning_rate: 1e-3, ..Default::default() };
         for _ in 0..4 {
             backend.step(&batch, &hyper, 0.25).unwrap();

@@ -20,6 +20,8 @@ pub const METRICS: &str = "metrics.jsonl";
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Window {
     steps: u64,
+    #[serde(default)]
+    skipped: u64,
     total: f64,
     policy: f64,
     value: f64,
@@ -30,6 +32,7 @@ impl Window {
     /// Adds one step, if it was not skipped.
     pub fn add(&mut self, losses: &Losses) {
         if losses.skipped {
+            self.skipped += 1;
             return;
         }
         self.steps += 1;
@@ -41,9 +44,10 @@ impl Window {
 
     /// The means, and an empty window.
     pub fn take(&mut self) -> Means {
-        let Window { steps, total, policy, value, gradient_norm } = std::mem::take(self);
-        let mean = |sum: f64| sum / steps.max(1) as f64;
+        let Window { steps, skipped, total, policy, value, gradient_norm } = std::mem::take(self);
+        let mean = |sum: f64| sum / steps as f64;
         Means {
+            skipped,
             loss: mean(total),
             policy: mean(policy),
             value: mean(value),
@@ -52,9 +56,11 @@ impl Window {
     }
 }
 
-/// Means over the steps of a window.
+/// Means over the steps of a window; not a number, `null` in JSON, if all were skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Means {
+    /// Steps skipped because the gradient overflowed 16-bit floats.
+    pub skipped: u64,
     /// What is minimised.
     pub loss: f64,
     /// Cross-entropy of the policy, nats.
@@ -150,7 +156,10 @@ mod tests {
         let overflown = Losses { gradient_norm: f32::INFINITY, skipped: true, ..Losses::default() };
         window.add(&overflown);
         let means = window.take();
+        assert_eq!(means.skipped, 1);
         assert_eq!((means.policy, means.value, means.gradient_norm), (2.0, 0.5, 2.0));
         assert_eq!(window, Window::default());
+        window.add(&overflown);
+        assert!(window.take().loss.is_nan());
     }
 }

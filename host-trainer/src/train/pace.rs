@@ -68,8 +68,12 @@ impl Pace {
 
     /// Shows losses, speed, waiting and time left.
     pub fn show(&mut self, means: &Means, speed: &Speed) {
+        let skipped = match means.skipped {
+            0 => String::new(),
+            steps => format!(", {steps} steps skipped while the loss scale is found"),
+        };
         let text = format!(
-            "loss {:.4} (policy {:.4}, value {:.4}), {:.0} positions/s, {:.1} % waiting for data",
+            "loss {:.4} (policy {:.4}, value {:.4}), {:.0} positions/s, {:.1} % waiting for data{skipped}",
             means.loss,
             means.policy,
             means.value,

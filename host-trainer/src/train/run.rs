@@ -179,6 +179,7 @@ impl Run {
             "policy": means.policy,
             "value": means.value,
             "gradient_norm": means.gradient_norm,
+            "skipped": means.skipped,
             "learning_rate": settings.learning_rate_at(step - 1),
             "positions_per_second": speed.positions_per_second,
             "waiting": speed.waiting,

@@ -21,6 +21,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Machine {
     program: Program,
+    capacity: usize,
     sizes: Sizes,
     activations: Vec<Vec<f32>>,
     gradients: Vec<Vec<f32>>,
@@ -37,6 +38,7 @@ impl Machine {
             gradients: vec![vec![]; program.slots.len()],
             scratch: vec![],
             program,
+            capacity,
             sizes,
         };
         machine.resize(sizes);
@@ -52,6 +54,7 @@ impl Machine {
     pub fn memory(&self) -> MemoryPlan {
         let bytes = |all: &[Vec<f32>]| all.iter().map(|data| 4 * data.len() as u64).sum();
         MemoryPlan {
+            positions: self.capacity,
             activations: bytes(&self.activations),
             gradients: bytes(&self.gradients),
             scratch: 4 * self.scratch.len() as u64,

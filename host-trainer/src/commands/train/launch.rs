@@ -63,6 +63,9 @@ pub struct Launch {
     /// nothing.
     #[arg(long, conflicts_with_all = ["resume", "overfit", "lr"])]
     pub(super) lr_range: bool,
+    /// Only print what the run would keep in memory on its device.
+    #[arg(long, conflicts_with_all = ["resume", "overfit", "lr_range"])]
+    memory: bool,
     #[command(flatten)]
     pub(super) wanted: Wanted,
 }
@@ -120,12 +123,20 @@ impl Wanted {
     }
 }
 
+/// Positions that the device is asked to take at once: a batch, and what validation evaluates.
+pub(super) fn at_once(settings: &Settings) -> usize {
+    settings.batch.max(CHUNK)
+}
+
 impl Launch {
     /// Trains on `examples` to the end or until Ctrl-C.
     ///
     /// # Errors
     /// [`UserError`] for a wrong file, flag or configuration; [`Interrupted`] after Ctrl-C.
     pub fn run(self, examples: Arc<dyn Examples>) -> Result<()> {
+        if self.memory {
+            return self.print_memory();
+        }
         if self.overfit || self.lr_range {
             return self.trial(&examples);
         }
@@ -139,11 +150,10 @@ impl Launch {
             settings.batch,
             start.state.step
         );
-        let positions = settings.batch.max(CHUNK);
-        let opened = start.state.device.start(
+        let opened = start.state.device.trainer(
             &start.model,
             &start.optimizer,
-            positions,
+            at_once(settings),
             start.state.precision,
         )?;
         let mut backend = opened.backend;
@@ -181,7 +191,7 @@ impl Launch {
     /// [`UserError`] for a wrong flag, architecture or folder.
     pub fn check(&self) -> Result<()> {
         self.wanted.over(&self.architecture()?.1).validate()?;
-        if self.resume { Ok(()) } else { self.check_folder() }
+        if self.resume || self.memory { Ok(()) } else { self.check_folder() }
     }
 
     /// Makes the folder of a new run; it must hold none yet.

@@ -2,6 +2,7 @@
 mod bc;
 mod distill;
 mod launch;
+mod memory;
 mod start;
 mod trial;
 

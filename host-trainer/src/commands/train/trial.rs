@@ -28,8 +28,12 @@ impl Launch {
         let stop = stop_on_interrupt()?;
         let optimizer = OptimizerState::new(model.parameters.len());
         let device = self.device.unwrap_or_default();
-        let opened =
-            device.start(&model, &optimizer, settings.batch, self.precision.unwrap_or_default())?;
+        let opened = device.trainer(
+            &model,
+            &optimizer,
+            settings.batch,
+            self.precision.unwrap_or_default(),
+        )?;
         let mut backend = opened.backend;
         let (mut plan, _) = Plan::new(&**examples, &settings, model.config.perspective)?;
         if self.overfit {
