@@ -149,8 +149,8 @@ impl Report {
         )];
         for (name, part) in [
             ("with a network", &self.whole),
-            ("Viveka alone", &self.viveka),
             ("crowded positions", &self.crowded),
+            ("Viveka alone", &self.viveka),
         ] {
             let Part { sizes, costs } = part;
             lines.push(format!(
