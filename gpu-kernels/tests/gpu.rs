@@ -337,6 +337,25 @@ fn evaluation_shares_memory() {
     assert!(3 * some.total() < all.total(), "{some:?} of {all:?}");
 }
 
+/// Half a second is the most that a dispatch may take.
+#[test]
+fn a_slow_adapter_is_given_less_at_a_time() {
+    if !OnSoftware::available() {
+        return;
+    }
+    let capacity = |mflops| {
+        let device = device().unwrap();
+        let mut choices = device.choices().clone();
+        choices.mflops = mflops;
+        Gpu::new(device.with_choices(choices), &small(), 1, 32).unwrap().capacity()
+    };
+    // The gate and the up matrix together: 2 x 64 squares x 16 columns x 128 rows.
+    let (each, seconds) = (2 * 64 * 16 * 128, 0.125);
+    let expected = |mflops: u64| (mflops as f64 * 1e6 * seconds / f64::from(each)) as usize;
+    assert_eq!((capacity(None), capacity(Some(1000))), (32, 32));
+    assert_eq!((capacity(Some(10)), capacity(Some(1))), (expected(10), 1));
+}
+
 #[test]
 fn ten_steps_have_the_losses_of_the_cpu() {
     if OnSoftware::available() {

@@ -31,8 +31,17 @@ const FILE: &str = "matrix-products.json";
 struct Kept {
     /// [`version`] in hexadecimal; what was kept for another does not hold.
     version: String,
-    /// By adapter and driver, the name of each class's shape.
-    adapters: BTreeMap<String, BTreeMap<String, String>>,
+    /// By adapter and driver.
+    adapters: BTreeMap<String, KeptFor>,
+}
+
+/// The choices for an adapter.
+#[derive(Debug, Serialize, Deserialize)]
+struct KeptFor {
+    /// The name of each class's shape.
+    shapes: BTreeMap<String, String>,
+    /// [`Choices::mflops`].
+    mflops: Option<u64>,
 }
 
 /// The device with the choices kept for it; a GPU without any is timed first.
@@ -107,8 +116,9 @@ fn read(path: &Path) -> Option<Kept> {
 /// The choices kept for an adapter, if all of them are there and run on it.
 fn kept(path: &Path, description: &AdapterDescription) -> Option<Choices> {
     let kept = read(path)?;
-    let names = kept.adapters.get(&key(description))?;
+    let KeptFor { shapes: names, mflops } = kept.adapters.get(&key(description))?;
     let mut choices = Choices::untimed(description.software, description.lanes());
+    choices.mflops = *mflops;
     let set = |class: Class| {
         let shape = names.get(class.name()).and_then(|name| Shape::named(name));
         shape.is_some_and(|shape| choices.set(class, shape))
@@ -125,7 +135,8 @@ fn keep(path: &Path, description: &AdapterDescription, choices: &Choices) -> Res
     require_folder(path.parent().unwrap_or(Path::new(".")))?;
     let mut kept = read(path).unwrap_or_default();
     kept.version = current();
-    kept.adapters.insert(key(description), named(choices));
+    let shapes = named(choices);
+    kept.adapters.insert(key(description), KeptFor { shapes, mflops: choices.mflops });
     let text = serde_json::to_string_pretty(&kept)?;
     atomic_write(path, |file| Ok(file.write_all(text.as_bytes())?))
 }
@@ -156,6 +167,7 @@ mod tests {
     fn choices() -> Choices {
         let mut choices = Choices::untimed(false, Some(32));
         assert!(choices.set(Class::Output, Shape::named("subgroup 8x4").unwrap()));
+        choices.mflops = Some(1234);
         choices
     }
 

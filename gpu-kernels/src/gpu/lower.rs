@@ -36,6 +36,9 @@ const SUM_COLUMNS: usize = 64;
 /// Workgroups that a sum over rows is split for, and the least rows worth a split.
 const WANTED_GROUPS: usize = 256;
 const SPLIT_ROWS: usize = 256;
+/// A dispatch may take so many milliseconds: drivers end what holds a screen for seconds. Products
+/// of other sizes than those timed may be four times slower.
+const LONGEST: u64 = 500 / 4;
 /// Most elements of the partial sums of a split.
 const MAX_PARTIAL: usize = 1 << 23;
 /// Workgroups that share the sum of squares of a chunk of the gradient.
@@ -84,7 +87,7 @@ impl Plan {
         choices: &Choices,
     ) -> Result<Plan, Error> {
         let layout = Layout::new(program, binding)?;
-        let capacity = capacity(program, positions, binding, precision)?;
+        let capacity = capacity(program, positions, binding, precision, choices)?;
         let allocation = Allocation::new(program, &layout, capacity, precision, purpose);
         let dispatches = vec![];
         Lowering { program, choices, layout, capacity, allocation, precision, purpose, dispatches }
@@ -98,6 +101,7 @@ fn capacity(
     positions: usize,
     binding: usize,
     precision: Precision,
+    choices: &Choices,
 ) -> Result<Sizes, Error> {
     // No position has more on-board entries than there are indices; a run of one always fits.
     let entries = |positions: usize| (positions * MAX_LEGAL).max(MOVES);
@@ -121,8 +125,25 @@ fn capacity(
         let mib = binding >> 18;
         return Err(Error::Device(format!("one position does not fit a binding of {mib} MiB")));
     }
-    let positions = positions.clamp(1, most);
+    let in_time = match choices.mflops {
+        Some(mflops) => (1000 * mflops * LONGEST / heaviest(program)).max(1) as usize,
+        None => most,
+    };
+    let positions = positions.clamp(1, most.min(in_time));
     Ok(Sizes { sequences: positions, length: 1, legal: entries(positions) })
+}
+
+/// Operations of the heaviest matrix product, a position.
+fn heaviest(program: &Program) -> u64 {
+    let operations = |op: &Op| match op {
+        Op::Linear { weight, output, .. } => {
+            let rows = Sizes { sequences: 1, length: 1, legal: 1 };
+            let rows = rows.rows(program.buffers[output.index()].rows);
+            2 * (rows * weight.inputs * weight.outputs) as u64
+        }
+        _ => 0,
+    };
+    program.ops.iter().map(operations).max().unwrap_or(0).max(1)
 }
 
 struct Lowering<'a> {

@@ -77,6 +77,10 @@ pub fn tune(
                 choices.set(class, shape);
             }
         }
+        if rows == Rows::Square {
+            let slowest = best.iter().flatten().map(|(gflops, _)| *gflops).reduce(f64::min);
+            choices.mflops = slowest.map(|gflops| (1e3 * gflops) as u64);
+        }
     }
     Ok(choices)
 }

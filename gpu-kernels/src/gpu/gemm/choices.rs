@@ -56,18 +56,25 @@ impl Class {
     }
 }
 
-/// Which shape each class of matrix products takes.
+/// Which shape each class of matrix products takes, and how fast they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choices {
     lanes: Option<usize>,
     shapes: [&'static Shape; Class::ALL.len()],
+    /// 10⁶ operations a second of the slowest class of long products, where they were timed. It
+    /// bounds how much a dispatch is given to do.
+    pub mflops: Option<u64>,
 }
 
 impl Choices {
     /// One shape for all, on an adapter whose subgroups all have `lanes` invocations; `None` if
     /// the shape needs subgroups and there are none.
     pub fn all(shape: &'static Shape, lanes: Option<usize>) -> Option<Choices> {
-        shape.runs_with(lanes).then_some(Choices { lanes, shapes: [shape; Class::ALL.len()] })
+        shape.runs_with(lanes).then_some(Choices {
+            lanes,
+            shapes: [shape; Class::ALL.len()],
+            mflops: None,
+        })
     }
 
     /// What is taken where nothing was timed. On a software adapter loads cost more than
@@ -81,7 +88,7 @@ impl Choices {
         let named = |name| Shape::named(name).unwrap_or(&SHAPES[0]);
         let mut shapes = [named(name); Class::ALL.len()];
         shapes[Class::Odd as usize] = named(odd);
-        Choices { lanes, shapes }
+        Choices { lanes, shapes, mflops: None }
     }
 
     /// The shape of a class.
