@@ -14,12 +14,12 @@ use crate::{
 /// Name of the charts in a run's folder.
 const NAME: &str = "plot.svg";
 
-/// Draw training runs: losses, validation, calibration, updates, noise, speed.
+/// Draw training runs and trials: losses, validation, calibration, updates, noise, speed.
 ///
 /// Several runs are drawn in the same charts. Prints the name of the file.
 #[derive(Debug, clap::Args)]
 pub struct Plot {
-    /// Folders of runs, or their metrics.jsonl.
+    /// Folders of runs, or one of their .jsonl files.
     #[arg(required = true)]
     runs: Vec<PathBuf>,
     /// The SVG to write [default: plot.svg in the first run's folder].

@@ -24,29 +24,45 @@ struct Chart {
     logarithm: bool,
 }
 
-const CHARTS: [Chart; 10] = [
+const CHARTS: [Chart; 11] = [
     Chart {
         title: "policy",
         y: "cross-entropy, nats",
-        rows: &[("training", "/policy"), ("held out", "/validation/cross_entropy")],
+        rows: &[
+            ("training", "/policy"),
+            ("held out", "/validation/cross_entropy"),
+            ("held out, average", "/validation_ema/cross_entropy"),
+        ],
         logarithm: false,
     },
     Chart {
         title: "value",
         y: "squared error",
-        rows: &[("training", "/value"), ("held out", "/validation/value/mse")],
+        rows: &[
+            ("training", "/value"),
+            ("held out", "/validation/value/mse"),
+            ("held out, average", "/validation_ema/value/mse"),
+        ],
         logarithm: false,
     },
     Chart {
         title: "wanted move first",
         y: "share of positions",
-        rows: &[("training", "/diagnosis/answers/top1"), ("held out", "/validation/top1")],
+        rows: &[
+            ("training", "/diagnosis/answers/top1"),
+            ("held out", "/validation/top1"),
+            ("held out, average", "/validation_ema/top1"),
+        ],
         logarithm: false,
     },
     Chart {
         title: "wanted move among the first five",
         y: "share of positions",
-        rows: &[("training", "/diagnosis/answers/top5"), ("held out", "/validation/top5")],
+        rows: &[
+            ("training", "/diagnosis/answers/top5"),
+            ("held out", "/validation/top5"),
+            ("held out, average", "/validation_ema/top5"),
+        ],
         logarithm: false,
     },
     Chart {
@@ -93,6 +109,12 @@ const CHARTS: [Chart; 10] = [
         rows: &[("waiting", "/waiting")],
         logarithm: false,
     },
+    Chart {
+        title: "one batch by heart",
+        y: "log10 of the loss",
+        rows: &[("policy", "/overfit/policy"), ("value", "/overfit/value")],
+        logarithm: true,
+    },
 ];
 
 /// The charts of one run, or of several to compare, as one SVG.
@@ -104,6 +126,7 @@ pub fn draw(runs: &[History]) -> Result<String> {
     panels.insert(6, reliability(runs));
     panels.insert(7, update_ratios(runs));
     panels.insert(9, noise_scale(runs));
+    panels.push(range_test(runs));
     panels.retain(|panel| panel.series.iter().any(|series| !series.points.is_empty()));
     let charts = panels.into_iter().map(|panel| lines(&[panel]));
     sheet::of(&charts.collect::<Result<Vec<_>>>()?)
@@ -167,6 +190,17 @@ fn update_ratios(runs: &[History]) -> Panel {
         }
     }
     panel("update over weights, largest of the layers", "step", "log10 of the ratio", series)
+}
+
+/// The smoothed loss of the learning-rate range test over the rate.
+fn range_test(runs: &[History]) -> Panel {
+    let series = runs.iter().map(|run| {
+        let rates = run.series("/range/learning_rate");
+        let losses = run.series("/range/smoothed");
+        let points = rates.iter().zip(&losses).map(|(rate, loss)| (rate.1.log10(), loss.1));
+        Series { name: named(runs, run, "smoothed loss"), points: points.collect() }
+    });
+    panel("learning-rate range test", "log10 of the rate", "loss", series.collect())
 }
 
 /// The noise scale of the gradient, from means over the last diagnoses.

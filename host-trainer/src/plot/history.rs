@@ -1,15 +1,22 @@
-//! What a run's `metrics.jsonl` says, step by step.
+//! What a run's metrics and its trials say, step by step.
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
 use anyhow::Result;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::{error::UserError, train::METRICS};
+use crate::{
+    error::UserError,
+    train::{METRICS, OVERFIT, RANGE},
+};
 
-/// The lines of a run's metrics.
+/// Files of a trial, and the key under which their lines are kept: their fields have the names
+/// of a run's.
+const TRIALS: [(&str, &str); 2] = [(RANGE, "range"), (OVERFIT, "overfit")];
+
+/// The lines of a run's metrics and of its trials.
 #[derive(Debug, Clone)]
 pub struct History {
     /// The run's name: that of its folder.
@@ -18,18 +25,24 @@ pub struct History {
 }
 
 impl History {
-    /// Reads the metrics of the run in the folder `path`, or the file itself. A last line that a
-    /// kill has cut short is left out with a warning.
+    /// Reads the metrics of the run in the folder `path` and those of its trials, or one file of
+    /// them. A last line that a kill has cut short is left out with a warning.
     ///
     /// # Errors
     /// [`UserError`] if there are none, or a line is damaged.
     pub fn read(path: &Path) -> Result<History> {
-        let file = if path.is_dir() { path.join(METRICS) } else { path.to_owned() };
-        let text = fs::read_to_string(&file).map_err(|e| UserError::cannot_read(&file, &e))?;
-        let lines = parse(&text, &file)?;
+        let mut lines = vec![];
+        if path.is_dir() {
+            let present = |name: &&str| path.join(name).exists();
+            for name in [METRICS, RANGE, OVERFIT].iter().filter(|name| present(name)) {
+                lines.extend(read_file(&path.join(name))?);
+            }
+        } else {
+            lines = read_file(path)?;
+        }
         if lines.is_empty() {
             let mend = "wait for the run's first steps, or name another run";
-            return Err(UserError::new("no metrics yet", file.display(), mend).into());
+            return Err(UserError::new("no metrics yet", path.display(), mend).into());
         }
         Ok(History { name: name(path), lines })
     }
@@ -49,6 +62,17 @@ impl History {
     pub fn last(&self, pointer: &str) -> Option<&Value> {
         self.lines.iter().rev().find_map(|line| line.pointer(pointer))
     }
+}
+
+fn read_file(file: &Path) -> Result<Vec<Value>> {
+    let text = fs::read_to_string(file).map_err(|e| UserError::cannot_read(file, &e))?;
+    let lines = parse(&text, file)?;
+    let name = file.file_name().unwrap_or_default();
+    let Some((_, key)) = TRIALS.iter().find(|(trial, _)| name == *trial) else {
+        return Ok(lines);
+    };
+    let under = |line: Value| json!({ "step": line["step"], *key: line });
+    Ok(lines.into_iter().map(under).collect())
 }
 
 fn parse(text: &str, file: &Path) -> Result<Vec<Value>, UserError> {
@@ -100,6 +124,20 @@ mod tests {
         assert_eq!(history.series("/a/b"), [(2.0, 1.0)]);
         assert!(history.series("/a/c").is_empty());
         assert_eq!(history.last("/loss"), Some(&Value::from(3.5)));
+    }
+
+    #[test]
+    fn trials_stand_beside_the_run() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(RANGE), "{\"step\":1,\"loss\":3.5}\n").unwrap();
+        let history = History::read(folder.path()).unwrap();
+        assert_eq!(history.series("/range/loss"), [(1.0, 3.5)]);
+        assert!(history.series("/loss").is_empty());
+        fs::write(folder.path().join(METRICS), "{\"step\":2,\"loss\":2.5}\n").unwrap();
+        let both = History::read(folder.path()).unwrap();
+        assert_eq!((both.series("/loss"), both.lines.len()), (vec![(2.0, 2.5)], 2));
+        let file = History::read(&folder.path().join(RANGE)).unwrap();
+        assert_eq!(file.series("/range/loss"), [(1.0, 3.5)]);
     }
 
     #[test]

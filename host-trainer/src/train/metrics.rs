@@ -14,6 +14,10 @@ use crate::{error::UserError, files::atomic_write};
 
 /// The file of a run's metrics, in its folder.
 pub const METRICS: &str = "metrics.jsonl";
+/// The file of a learning-rate range test.
+pub const RANGE: &str = "lr-range.jsonl";
+/// The file of a trial to learn one batch by heart.
+pub const OVERFIT: &str = "overfit.jsonl";
 
 /// Sums over the steps since the last line; part of the checkpoint, so that a resumed run writes
 /// the same lines.

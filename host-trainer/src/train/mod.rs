@@ -30,7 +30,7 @@ mod validation;
 pub use diagnostics::{Diagnosis, Diagnostics, GroupReport, Noise};
 pub use floor::Floor;
 pub use loader::{Loader, Plan};
-pub use metrics::{METRICS, Means, Metrics, Window};
+pub use metrics::{METRICS, Means, Metrics, OVERFIT, RANGE, Window};
 pub use overfit::{Verdict, overfit};
 pub use provenance::Provenance;
 pub use range::{Range, range_test};

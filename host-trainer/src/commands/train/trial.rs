@@ -11,7 +11,10 @@ use super::launch::Launch;
 use crate::{
     error::UserError,
     examples::Examples,
-    train::{Loader, Metrics, Plan, Range, Settings, overfit, range_test, stop_on_interrupt},
+    train::{
+        Loader, Metrics, OVERFIT, Plan, RANGE, Range, Settings, overfit, range_test,
+        stop_on_interrupt,
+    },
 };
 
 /// Steps of a trial where nothing else is said.
@@ -37,7 +40,7 @@ impl Launch {
         let mut backend = opened.backend;
         let (mut plan, _) = Plan::new(&**examples, &settings, model.config.perspective)?;
         if self.overfit {
-            let mut metrics = Metrics::named(&self.output, "overfit.jsonl", 0)?;
+            let mut metrics = Metrics::named(&self.output, OVERFIT, 0)?;
             let batch = plan.batch_of(&**examples, 0)?;
             let verdict = overfit(backend.as_mut(), &batch, &settings, &mut metrics, &stop)?;
             if !verdict.learned() {
@@ -48,7 +51,7 @@ impl Launch {
             }
             return Ok(writeln!(io::stdout(), "learned by heart: {verdict}")?);
         }
-        let mut metrics = Metrics::named(&self.output, "lr-range.jsonl", 0)?;
+        let mut metrics = Metrics::named(&self.output, RANGE, 0)?;
         let loaders = self.loaders(opened.device);
         let mut loader = Loader::start(examples, &plan, &(0..settings.steps), loaders)?;
         let range = range_test(backend.as_mut(), &mut loader, &settings, &mut metrics, &stop)?;
