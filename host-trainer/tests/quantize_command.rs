@@ -4,7 +4,10 @@ mod common;
 use std::{fs, path::Path};
 
 use common::{folder_with_records, mistake, names, succeed};
-use kibitzer_core::net::{Model, hash, kbz::checksum, scratch_bytes};
+use kibitzer_core::{
+    net::{Model, hash, kbz::checksum, scratch_bytes},
+    position::parse_fen,
+};
 use serde_json::Value;
 
 /// Half of the four games are held out, so that both sides have some.
@@ -39,6 +42,17 @@ fn the_report_describes_the_file() {
         let figure = parity[key].as_f64().unwrap();
         assert!((0.0..0.05).contains(&figure), "{report}");
     }
+    let layers = report["layers"].as_array().unwrap();
+    let names: Vec<&str> = layers.iter().map(|layer| layer["layer"].as_str().unwrap()).collect();
+    assert_eq!(names[..2], ["embedding", "encoder 0 attention"]);
+    assert_eq!(names.last(), Some(&"trunk norm"));
+    for layer in layers {
+        assert!(layer["signal_to_noise"].as_f64().unwrap() > 30.0, "{layer}");
+        assert!(layer["saturated"].as_f64().unwrap() < 0.001, "{layer}");
+    }
+    let worst = report["worst"].as_array().unwrap();
+    assert!(worst.len() >= 5 && worst[0]["kl"].as_f64() >= worst[1]["kl"].as_f64(), "{report}");
+    parse_fen(worst[0]["fen"].as_str().unwrap()).unwrap();
     // The same again, byte for byte, and in words.
     let text = quantize(folder.path(), "b.kbz", &[]);
     assert!(text.contains("top-1 agreement"), "{text}");

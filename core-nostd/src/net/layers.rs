@@ -59,6 +59,28 @@ pub enum Layer {
     Value,
 }
 
+/// As in `encoder 2 attention`.
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place() {
+            Place::EncoderBlock(block) => write!(f, "encoder {block} ")?,
+            Place::TrunkBlock(block) => write!(f, "trunk {block} ")?,
+            Place::Encoder | Place::Head => {}
+        }
+        f.write_str(match self {
+            Layer::Embedding => "embedding",
+            Layer::Attention(_) => "attention",
+            Layer::Ssm(_) => "state space",
+            Layer::FeedForward(..) => "feed-forward",
+            Layer::EncoderNorm => "encoder norm",
+            Layer::Pool => "pool",
+            Layer::TrunkNorm => "trunk norm",
+            Layer::Policy(_) => "policy head",
+            Layer::Value => "value head",
+        })
+    }
+}
+
 /// What a parameter does in its layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {

@@ -5,7 +5,10 @@ use std::{
 };
 
 use anyhow::Result;
-use kibitzer_core::net::scratch_bytes;
+use kibitzer_core::{
+    net::scratch_bytes,
+    shakmaty::{EnPassantMode, fen::Fen},
+};
 use kibitzer_gpu::Batch;
 use serde::Serialize;
 
@@ -16,14 +19,20 @@ use crate::{
     model::{Choice, Model, hash_text},
     progress,
     quantize::{
-        Integer, Parity,
+        Integer, LayerReport, Parity,
         calibration::{CHUNK, calibrate},
-        parity::compare,
+        layers,
+        parity::{Difference, compare},
         quantize,
         selection::{Selection, Wanted, positions},
     },
-    records::{DEFAULT_SHARE, Records, blame},
+    records::{DEFAULT_SHARE, Record, Records, blame},
 };
+
+/// Positions listed that differ most in the policy, and as many in the value.
+const WORST: usize = 5;
+/// Batches on which the layers are compared.
+const LAYER_BATCHES: usize = 16;
 
 /// Turn a network into integers for boards, and compare the two.
 #[derive(Debug, clap::Args)]
@@ -71,6 +80,42 @@ struct Report {
     scratch_bytes: usize,
     calibration: usize,
     parity: Parity,
+    layers: Vec<LayerReport>,
+    /// The positions in which the two networks differ most.
+    worst: Vec<Worst>,
+}
+
+/// A position in which the networks differ.
+#[derive(Debug, Serialize)]
+struct Worst {
+    fen: String,
+    kl: f64,
+    value_difference: f64,
+    same_first: bool,
+}
+
+impl Worst {
+    /// The [`WORST`] positions by the policy's divergence and as many by the value, the former
+    /// first; a position in both counts once.
+    fn of(differences: &[Difference], records: &[Record]) -> Result<Vec<Worst>> {
+        let by = |size: fn(&Difference) -> f64| {
+            let mut order: Vec<usize> = (0..differences.len()).collect();
+            order.sort_by(|&a, &b| size(&differences[b]).total_cmp(&size(&differences[a])));
+            order.into_iter().take(WORST)
+        };
+        let mut chosen: Vec<usize> = by(|d| d.kl).collect();
+        for index in by(|d| d.value.abs()) {
+            if !chosen.contains(&index) {
+                chosen.push(index);
+            }
+        }
+        let worst = |index: usize| {
+            let Difference { same_first, kl, value, .. } = differences[index];
+            let fen = Fen::from_position(&records[index].position()?, EnPassantMode::Legal);
+            Ok(Worst { fen: fen.to_string(), kl, value_difference: value, same_first })
+        };
+        chosen.into_iter().map(worst).collect()
+    }
 }
 
 impl Quantize {
@@ -86,14 +131,19 @@ impl Quantize {
         let statistics = calibrate(&model, &selection.calibration, |n| bar.inc(n as u64))?;
         bar.finish_and_clear();
         let file = quantize(&model.config, &model.parameters, &statistics);
-        let parity = self.compare(&model, Integer::new(file.clone())?, &selection.test)?;
+        let mut integer = Integer::new(file.clone())?;
+        let differences = self.compare(&model, &mut integer, &selection.test)?;
+        let some = &selection.test[..selection.test.len().min(LAYER_BATCHES)];
+        let layers = layers::compare(&model, &integer, some, |_| ())?;
         files::atomic_write(&self.output, |output| Ok(output.write_all(&file)?))?;
         self.print(&Report {
             hash: hash_text(&model.config),
             bytes: file.len(),
             scratch_bytes: scratch_bytes(&model.config),
             calibration: positions(&selection.calibration),
-            parity,
+            parity: Parity::of(&differences),
+            layers,
+            worst: Worst::of(&differences, &selection.tested)?,
         })
     }
 
@@ -120,12 +170,17 @@ impl Quantize {
         Ok(selection)
     }
 
-    fn compare(&self, model: &Model, mut integer: Integer, test: &[Batch]) -> Result<Parity> {
+    fn compare(
+        &self,
+        model: &Model,
+        integer: &mut Integer,
+        test: &[Batch],
+    ) -> Result<Vec<Difference>> {
         let mut float = self.device.evaluator(model, CHUNK)?;
         let bar = progress::bar(positions(test) as u64, "positions compared");
-        let parity = compare(&mut float, &mut integer, test, |n| bar.inc(n as u64))?;
+        let differences = compare(&mut float, integer, test, |n| bar.inc(n as u64))?;
         bar.finish_and_clear();
-        Ok(parity)
+        Ok(differences)
     }
 
     fn print(&self, report: &Report) -> Result<()> {
@@ -137,6 +192,16 @@ impl Quantize {
         writeln!(out, "model file           {} bytes", report.bytes)?;
         writeln!(out, "scratch              {} bytes", report.scratch_bytes)?;
         writeln!(out, "calibrated on        {} positions", report.calibration)?;
-        Ok(write!(out, "{}", report.parity)?)
+        write!(out, "{}", report.parity)?;
+        writeln!(out, "\nsignal to noise of the stream after each layer")?;
+        for layer in &report.layers {
+            writeln!(out, "  {layer}")?;
+        }
+        writeln!(out, "\npositions that differ most: KL, value, same first move")?;
+        for Worst { fen, kl, value_difference, same_first } in &report.worst {
+            let same = if *same_first { "yes" } else { "no" };
+            writeln!(out, "  {kl:.6}  {value_difference:+.4}  {same:3}  {fen}")?;
+        }
+        Ok(())
     }
 }

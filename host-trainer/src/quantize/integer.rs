@@ -46,6 +46,14 @@ impl Integer {
         Integer::new(bytes).map(Some).map_err(|error| UserError::new(error, path.display(), mend))
     }
 
+    /// The network itself.
+    ///
+    /// # Errors
+    /// None: the bytes were read when it was made.
+    pub fn network(&self) -> Result<Model<'_>, ModelError> {
+        Model::parse(&self.bytes)
+    }
+
     /// The network's configuration.
     pub const fn config(&self) -> &Config {
         &self.config
@@ -55,7 +63,7 @@ impl Integer {
 impl Evaluate for Integer {
     fn evaluate(&mut self, batch: &Batch) -> Result<Outputs> {
         batch.validate()?;
-        let model = Model::parse(&self.bytes)?;
+        let model = self.network()?;
         let answers: Vec<(Vec<f32>, f32)> = (0..batch.positions())
             .into_par_iter()
             .map_init(
@@ -90,7 +98,7 @@ fn score(
 }
 
 /// A position's inputs; the batch's scalars are fractions of small integers.
-fn inputs(batch: &Batch, position: usize) -> Inputs {
+pub(super) fn inputs(batch: &Batch, position: usize) -> Inputs {
     let scalars = &batch.aux[position * AUX..][..AUX];
     Inputs {
         tokens: std::array::from_fn(|square| batch.tokens[position * SQUARES + square]),

@@ -9,11 +9,13 @@
 //! | `number.rs`, `curves.rs` | fixed-point factors, tables |
 //! | `file.rs` | the bytes of a model file |
 //! | `integer.rs` | a model file that answers batches |
-//! | `parity.rs` | the quantized network compared with the float network |
+//! | `parity.rs` | the quantized network compared with the float network, position by position |
+//! | `layers.rs` | and layer by layer |
 pub mod calibration;
 mod curves;
 mod file;
 mod integer;
+pub mod layers;
 mod matrix;
 mod network;
 mod number;
@@ -27,6 +29,7 @@ use kibitzer_core::net::{Config, kbz::Curve, parameter_count};
 use file::Values;
 
 pub use integer::Integer;
+pub use layers::LayerReport;
 pub use parity::Parity;
 pub use statistics::{Observed, Statistics};
 

@@ -14,6 +14,9 @@ pub struct Parity {
     pub positions: usize,
     /// Share of them in which both put the same move first.
     pub top1_agreement: f64,
+    /// Mean share of the float network's first five moves that are among the integers' first
+    /// five.
+    pub top5_agreement: f64,
     /// Mean divergence of the integer policy from the float policy, nats.
     pub kl: f64,
     /// Mean distance of the values, which lie between −1 and 1.
@@ -26,14 +29,48 @@ impl fmt::Display for Parity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "compared on          {} positions", self.positions)?;
         writeln!(f, "top-1 agreement      {:.2} %", 100.0 * self.top1_agreement)?;
+        writeln!(f, "top-5 agreement      {:.2} %", 100.0 * self.top5_agreement)?;
         writeln!(f, "policy divergence    {:.6} nats", self.kl)?;
         writeln!(f, "value distance       {:.4} (mean)", self.value_abs_mean)?;
         writeln!(f, "                     {:.4} (one in a hundred above)", self.value_abs_p99)
     }
 }
 
-/// Compares `integer` with `float` on batches of positions that have legal moves; there must be
-/// at least one position.
+/// How far the two networks are apart in one position.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Difference {
+    /// Whether both put the same move first.
+    pub same_first: bool,
+    /// Share of the float network's first five moves that are among the integers' first five.
+    pub common: f64,
+    /// Divergence of the integer policy from the float policy, nats.
+    pub kl: f64,
+    /// The float network's value less the integers'.
+    pub value: f64,
+}
+
+impl Parity {
+    /// The means over some positions; there must be at least one.
+    pub fn of(differences: &[Difference]) -> Parity {
+        let positions = differences.len();
+        let mean = |pick: fn(&Difference) -> f64| {
+            differences.iter().map(pick).sum::<f64>() / positions as f64
+        };
+        let mut distances: Vec<f64> = differences.iter().map(|d| d.value.abs()).collect();
+        distances.sort_by(f64::total_cmp);
+        Parity {
+            positions,
+            top1_agreement: mean(|d| f64::from(u8::from(d.same_first))),
+            top5_agreement: mean(|d| d.common),
+            kl: mean(|d| d.kl),
+            value_abs_mean: mean(|d| d.value.abs()),
+            value_abs_p99: distances[(positions * 99 / 100).min(positions - 1)],
+        }
+    }
+}
+
+/// Compares `integer` with `float` on batches of positions that have legal moves, position by
+/// position.
 ///
 /// # Errors
 /// If a batch is malformed or a device fails.
@@ -42,54 +79,35 @@ pub fn compare(
     integer: &mut dyn Evaluate,
     batches: &[Batch],
     mut progress: impl FnMut(usize),
-) -> Result<Parity> {
-    let mut tally = Tally::default();
+) -> Result<Vec<Difference>> {
+    let mut all = vec![];
     for batch in batches {
-        tally.add(batch, &float.evaluate(batch)?, &integer.evaluate(batch)?);
+        let (float, integer) = (float.evaluate(batch)?, integer.evaluate(batch)?);
+        all.extend((0..batch.positions()).map(|i| difference(batch, i, &float, &integer)));
         progress(batch.positions());
     }
-    Ok(tally.finish())
+    Ok(all)
 }
 
-#[derive(Debug, Default)]
-struct Tally {
-    agreements: usize,
-    divergence: f64,
-    distances: Vec<f64>,
-}
-
-impl Tally {
-    fn add(&mut self, batch: &Batch, float: &Outputs, integer: &Outputs) {
-        for position in 0..batch.positions() {
-            let entries = batch.entries(position);
-            let moves = &batch.legal[entries.clone()];
-            let (p, q) = (&float.logits[entries.clone()], &integer.logits[entries]);
-            self.agreements += usize::from(best(moves, p) == best(moves, q));
-            self.divergence += divergence(p, q);
-            let distance = float.values[position] - integer.values[position];
-            self.distances.push(f64::from(distance).abs());
-        }
-    }
-
-    fn finish(mut self) -> Parity {
-        let positions = self.distances.len();
-        let count = positions as f64;
-        self.distances.sort_by(f64::total_cmp);
-        Parity {
-            positions,
-            top1_agreement: self.agreements as f64 / count,
-            kl: self.divergence / count,
-            value_abs_mean: self.distances.iter().sum::<f64>() / count,
-            value_abs_p99: self.distances[(positions * 99 / 100).min(positions - 1)],
-        }
+fn difference(batch: &Batch, position: usize, float: &Outputs, integer: &Outputs) -> Difference {
+    let entries = batch.entries(position);
+    let moves = &batch.legal[entries.clone()];
+    let (p, q) = (&float.logits[entries.clone()], &integer.logits[entries]);
+    let (wanted, found) = (first(moves, p), first(moves, q));
+    let common = wanted.iter().filter(|index| found.contains(index)).count();
+    Difference {
+        same_first: wanted.first() == found.first(),
+        common: common as f64 / wanted.len().max(1) as f64,
+        kl: divergence(p, q),
+        value: f64::from(float.values[position]) - f64::from(integer.values[position]),
     }
 }
 
-/// The move with the highest logit; of equals, the one with the smaller index, as the core has it.
-fn best(moves: &[u16], logits: &[f32]) -> Option<u16> {
-    let pairs = moves.iter().zip(logits);
-    let best = pairs.max_by(|(a, x), (b, y)| x.total_cmp(y).then(b.cmp(a)));
-    best.map(|(&index, _)| index)
+/// The five moves with the highest logits; of equals, the smaller index first, as the core has it.
+fn first(moves: &[u16], logits: &[f32]) -> Vec<u16> {
+    let mut pairs: Vec<(u16, f32)> = moves.iter().copied().zip(logits.iter().copied()).collect();
+    pairs.sort_by(|(a, x), (b, y)| y.total_cmp(x).then(a.cmp(b)));
+    pairs.into_iter().take(5).map(|(index, _)| index).collect()
 }
 
 /// Kullback–Leibler divergence of softmax(`q`) from softmax(`p`), nats.
@@ -129,17 +147,36 @@ mod tests {
     }
 
     #[test]
+    fn the_first_five_are_compared_as_sets() {
+        let moves: Vec<u16> = (0..7).collect();
+        let falling = [7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0];
+        assert_eq!(first(&moves, &falling), [0, 1, 2, 3, 4]);
+        // Equal ones in the order of their indices.
+        assert_eq!(first(&[4, 2, 9], &[1.0; 3]), [2, 4, 9]);
+        let batch =
+            Batch { sequences: 1, length: 1, legal_offsets: vec![0, 7], legal: moves, ..batch() };
+        let outputs = |logits: [f32; 7]| Outputs { logits: logits.to_vec(), values: vec![0.0] };
+        let other = outputs([6.0, 7.0, 5.0, 1.0, 3.0, 2.0, 4.0]);
+        let found = difference(&batch, 0, &outputs(falling), &other);
+        assert_eq!((found.same_first, found.common), (false, 0.8));
+    }
+
+    #[test]
     fn figures_are_those_worked_out_by_hand() {
         let float = Outputs { logits: vec![0.0, 0.0, 2.0, 1.0], values: vec![0.5, -0.5] };
         let half = (0.5f32).ln();
         let integer = Outputs { logits: vec![half, 0.0, 1.0, 2.0], values: vec![0.5, -0.25] };
-        let parity = compare(&mut Fixed(float), &mut Fixed(integer), &[batch()], |_| ()).unwrap();
+        let differences =
+            compare(&mut Fixed(float), &mut Fixed(integer), &[batch()], |_| ()).unwrap();
+        let parity = Parity::of(&differences);
         // First: 1/2, 1/2 against 1/3, 2/3; of equals the smaller index is first in both.
         let first = 0.5 * (1.5f64).ln() + 0.5 * (0.75f64).ln();
         // Second: p and q swap their moves, so the divergence is (p1 - p2)·(2 - 1).
         let p = 1.0 / (1.0 + (-1.0f64).exp());
         let second = 2.0 * p - 1.0;
         assert_eq!((parity.positions, parity.top1_agreement), (2, 0.5));
+        assert_eq!(parity.top5_agreement, 1.0);
+        assert_eq!(differences[1].value, -0.25);
         assert!((parity.kl - (first + second) / 2.0).abs() < 1e-7);
         assert!((parity.value_abs_mean - 0.125).abs() < 1e-12);
         assert!((parity.value_abs_p99 - 0.25).abs() < 1e-12);

@@ -19,6 +19,8 @@ pub struct Selection {
     pub calibration: Vec<Batch>,
     /// From games that training holds out.
     pub test: Vec<Batch>,
+    /// The records of the test, in its order.
+    pub tested: Vec<Record>,
 }
 
 /// How many positions are wanted of each set.
@@ -46,7 +48,13 @@ impl Selection {
             records.iter().partition(|record| record.is_held_out(share));
         let mut chooser = Chooser { perspective, seen: HashSet::new() };
         let calibration = chooser.choose(&training, wanted.calibration)?;
-        Ok(Selection { calibration, test: chooser.choose(&held_out, wanted.test)? })
+        let tested = chooser.choose(&held_out, wanted.test)?;
+        let batches = |chosen: &[&Record]| batches::of_records(chosen, perspective, CHUNK);
+        Ok(Selection {
+            calibration: batches(&calibration)?,
+            test: batches(&tested)?,
+            tested: tested.into_iter().copied().collect(),
+        })
     }
 }
 
@@ -61,11 +69,15 @@ struct Chooser {
 }
 
 impl Chooser {
-    /// Batches of at most [`CHUNK`] positions, none seen before.
-    fn choose(&mut self, records: &[&Record], wanted: usize) -> Result<Vec<Batch>, RecordError> {
+    /// Records of positions that were not seen before.
+    fn choose<'r>(
+        &mut self,
+        records: &[&'r Record],
+        wanted: usize,
+    ) -> Result<Vec<&'r Record>, RecordError> {
         // Some of the evenly spaced ones repeat, openings above all: look at more until enough
         // are new.
-        let mut chosen: Vec<&Record> = Vec::new();
+        let mut chosen = Vec::new();
         let mut looked_at = wanted;
         loop {
             for record in evenly(records, looked_at) {
@@ -82,7 +94,7 @@ impl Chooser {
             }
             looked_at *= 2;
         }
-        batches::of_records(&chosen, self.perspective, CHUNK)
+        Ok(chosen)
     }
 }
 

@@ -135,9 +135,9 @@ impl Eval {
             let batches = without_targets(examples, chosen, &network.config)?;
             let bar = progress::bar(chosen.len() as u64, "positions compared");
             let (own, other) = (network.evaluator.as_mut(), other.evaluator.as_mut());
-            let parity = parity::compare(own, other, &batches, |n| bar.inc(n as u64));
+            let differences = parity::compare(own, other, &batches, |n| bar.inc(n as u64));
             bar.finish_and_clear();
-            parity
+            Ok(Parity::of(&differences?))
         }))
     }
 
