@@ -142,7 +142,7 @@ pub fn file_with_hash(config: &Config, stated_hash: u64, wild: bool, seed: u64) 
         }
         start = needed;
     };
-    let mut file = b"KBZ\x1a\x01\x00\x00\x00\x00\x00\x00\x00".to_vec();
+    let mut file = b"KBZ\x1a\x02\x00\x00\x00\x00\x00\x00\x00".to_vec();
     file.extend((head.len() as u32).to_le_bytes());
     file.extend(head);
     file.resize(start, 0);

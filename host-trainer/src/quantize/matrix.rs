@@ -1,4 +1,5 @@
 //! Matrices in double precision, and how they become 8-bit weights.
+use kibitzer_core::net::kbz::Layout;
 use rayon::prelude::*;
 
 use super::{number::scale, rounding::Metric};
@@ -68,6 +69,20 @@ pub struct Quantized {
     pub weights: Vec<i8>,
     /// A shift and a multiplier for each row.
     pub scales: Vec<i32>,
+}
+
+impl Quantized {
+    /// The weights as they lie in the file.
+    pub fn packed(&self, columns: usize) -> Vec<i8> {
+        let layout = Layout::new(self.weights.len() / columns, columns);
+        let mut packed = vec![0; layout.bytes()];
+        for (row, weights) in self.weights.chunks_exact(columns).enumerate() {
+            for (column, &weight) in weights.iter().enumerate() {
+                packed[layout.index(row, column)] = weight;
+            }
+        }
+        packed
+    }
 }
 
 /// The inputs of a matrix.

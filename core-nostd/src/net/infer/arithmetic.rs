@@ -24,6 +24,17 @@ impl Shift {
         }
     }
 
+    /// A shift to the left by at most `room` bits and a shift to the right that together are this
+    /// one, if they make it the cheap one of more than 32 bits.
+    pub const fn widened(self, room: u32) -> (u32, Shift) {
+        let bits = self.0 as u32 + room;
+        if self.0 <= 32 && bits > 32 && bits <= Self::MOST as u32 {
+            (room, Shift(bits as u8))
+        } else {
+            (0, self)
+        }
+    }
+
     /// The number of bits.
     pub const fn bits(self) -> u32 {
         self.0 as u32
@@ -37,10 +48,72 @@ pub const fn round_shift(x: i64, shift: Shift) -> i64 {
     (x + (1 << (shift.bits() - 1))) >> shift.bits()
 }
 
-/// `x · multiplier / 2^shift`, rounded once: the only way a value changes its scale. No pair of
-/// arguments overflows.
-pub const fn requantize(x: i32, multiplier: i32, shift: Shift) -> i64 {
-    round_shift(x as i64 * multiplier as i64, shift)
+/// `x · multiplier / 2^shift`, rounded once and brought into 32 bits, plus `bias`, brought into
+/// `-limit..=limit`: the only way a value changes its scale. No arguments overflow; `limit` is not
+/// negative.
+pub const fn rescale(x: i32, multiplier: i32, shift: Shift, bias: i32, limit: i32) -> i32 {
+    let y = scaled(x, multiplier, shift).saturating_add(bias);
+    if y > limit {
+        limit
+    } else if y < -limit {
+        -limit
+    } else {
+        y
+    }
+}
+
+/// `x · multiplier / 2^shift`, rounded once and brought into 32 bits.
+const fn scaled(x: i32, multiplier: i32, shift: Shift) -> i32 {
+    let bits = shift.bits();
+    if bits > 32 {
+        // The half's lower word is 0 and the product's is of no account.
+        return (upper_word(x, multiplier) + (1 << (bits - 33))) >> (bits - 32);
+    }
+    // Two words shifted by hand: where a register has 32 bits, a shift of 64 costs three times as
+    // much.
+    let product = x as i64 * multiplier as i64 + (1 << (bits - 1));
+    let (upper, lower) = ((product >> 32) as i32, product as u32);
+    let y = (lower.unbounded_shr(bits) | (upper as u32) << (32 - bits)) as i32;
+    if upper.unbounded_shr(bits) == y >> 31 { y } else { i32::MAX ^ (upper >> 31) }
+}
+
+/// [`rescale`] of each of `values`, in place. Each is below 2^(31 − `room`) in magnitude.
+///
+/// Not inlined, so that the loop has the registers to itself.
+#[inline(never)]
+pub fn rescale_all(
+    values: &mut [i32],
+    room: u32,
+    multiplier: i32,
+    shift: Shift,
+    bias: i32,
+    limit: i32,
+) {
+    let (left, shift) = shift.widened(room);
+    for value in values {
+        *value = rescale(*value << left, multiplier, shift, bias, limit);
+    }
+}
+
+/// `⌊x · y / 2^32⌋`.
+#[cfg(not(kernels = "armv6m"))]
+const fn upper_word(x: i32, y: i32) -> i32 {
+    ((x as i64 * y as i64) >> 32) as i32
+}
+
+#[cfg(kernels = "armv6m")]
+use upper_word_of_halves as upper_word;
+
+/// The same where there is no multiplication to 64 bits: from the products of halves.
+#[cfg(any(test, kernels = "armv6m"))]
+const fn upper_word_of_halves(x: i32, y: i32) -> i32 {
+    let (x_high, x_low) = (x >> 16, x & 0xffff);
+    let (y_high, y_low) = (y >> 16, y & 0xffff);
+    // The only product that needs 32 bits without a sign.
+    let low = (x_low as u32).wrapping_mul(y_low as u32) >> 16;
+    let middle = x_high * y_low + low as i32;
+    let other = x_low * y_high + (middle & 0xffff);
+    x_high * y_high + (middle >> 16) + (other >> 16)
 }
 
 /// `x` brought into `-limit..=limit`. `limit` is not negative.
@@ -57,6 +130,18 @@ pub const fn saturate(x: i64, limit: i32) -> i32 {
 /// `x` brought into an i16 of magnitude at most `limit`, which is at most 32,767.
 pub const fn saturate_i16(x: i64, limit: i32) -> i16 {
     saturate(x, limit) as i16
+}
+
+/// `x + y`, brought into ±32,767: how a layer adds to a stream.
+pub const fn saturating_add(x: i16, y: i32) -> i16 {
+    saturate((x as i32).saturating_add(y) as i64, i16::MAX as i32) as i16
+}
+
+/// Adds `ys` to one channel of the rows of a stream `[rows, width]`.
+pub fn add_to_channel(stream: &mut [i16], width: usize, channel: usize, ys: &[i32]) {
+    for (row, &y) in stream.chunks_exact_mut(width).zip(ys) {
+        row[channel] = saturating_add(row[channel], y);
+    }
 }
 
 /// Largest magnitude of both 16-bit factors of a dot product over `columns` whose sum must fit
@@ -81,9 +166,11 @@ mod tests {
     use proptest::prelude::*;
 
     /// The definition, in 128 bits, where nothing can overflow.
-    fn oracle(x: i32, multiplier: i32, shift: Shift) -> i128 {
+    fn oracle(x: i32, multiplier: i32, shift: Shift, bias: i32, limit: i32) -> i128 {
         let product = i128::from(x) * i128::from(multiplier);
-        (product + (1i128 << (shift.bits() - 1))) >> shift.bits()
+        let rounded = (product + (1i128 << (shift.bits() - 1))) >> shift.bits();
+        let within = |x: i128| x.clamp(i32::MIN.into(), i32::MAX.into());
+        (within(rounded) + i128::from(bias)).clamp(-i128::from(limit), i128::from(limit))
     }
 
     #[test]
@@ -93,13 +180,44 @@ mod tests {
             for multiplier in values {
                 for bits in 1..=62 {
                     let shift = Shift::new(bits).unwrap();
-                    let expected = oracle(x, multiplier, shift);
-                    assert_eq!(i128::from(requantize(x, multiplier, shift)), expected);
+                    for bias in values {
+                        for limit in [0, 1, 127, 32_767, i32::MAX] {
+                            let expected = oracle(x, multiplier, shift, bias, limit);
+                            let y = rescale(x, multiplier, shift, bias, limit);
+                            assert_eq!(i128::from(y), expected);
+                        }
+                    }
                 }
             }
         }
         let half = Shift::new(1).unwrap();
-        assert_eq!([-3, -1, 1, 3].map(|x| requantize(x, 1, half)), [-1, 0, 1, 2]);
+        assert_eq!([-3, -1, 1, 3].map(|x| rescale(x, 1, half, 0, 9)), [-1, 0, 1, 2]);
+    }
+
+    #[test]
+    fn products_of_halves_give_the_upper_word() {
+        let values = [i32::MIN, i32::MIN + 1, -65_537, -65_536, -1, 0, 1, 65_535, 65_536, i32::MAX];
+        for x in values {
+            for y in values {
+                assert_eq!(upper_word_of_halves(x, y), upper_word(x, y), "{x} {y}");
+            }
+        }
+    }
+
+    #[test]
+    fn room_above_changes_nothing() {
+        for bits in 1..=62 {
+            let shift = Shift::new(bits).unwrap();
+            for room in 0..=24 {
+                let most = i32::MAX >> room;
+                for multiplier in [i32::MIN, -3, 1 << 29, i32::MAX] {
+                    let mut values = [-most, -most / 3, -1, 0, 1, most / 7, most];
+                    let expected = values.map(|x| rescale(x, multiplier, shift, 5, 32_767));
+                    rescale_all(&mut values, room, multiplier, shift, 5, 32_767);
+                    assert_eq!(values, expected, "{bits} {room} {multiplier}");
+                }
+            }
+        }
     }
 
     #[test]
@@ -124,9 +242,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn requantize_equals_the_oracle(x: i32, multiplier: i32, bits in 1..=62) {
+        fn rescale_equals_the_oracle(
+            x: i32,
+            multiplier: i32,
+            bits in 1..=62,
+            bias: i32,
+            limit in 0..=i32::MAX,
+        ) {
             let shift = Shift::new(bits).unwrap();
-            prop_assert_eq!(i128::from(requantize(x, multiplier, shift)), oracle(x, multiplier, shift));
+            let y = rescale(x, multiplier, shift, bias, limit);
+            prop_assert_eq!(i128::from(y), oracle(x, multiplier, shift, bias, limit));
+        }
+
+        #[test]
+        fn products_of_halves_give_any_upper_word(x: i32, y: i32) {
+            prop_assert_eq!(upper_word_of_halves(x, y), upper_word(x, y));
         }
 
         /// Values whose product lies exactly half way between two results.

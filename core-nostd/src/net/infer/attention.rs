@@ -1,10 +1,10 @@
 //! Attention: over the squares, and over the single position of the trunk.
 use super::{
-    arithmetic::{pair_limit, saturate, saturate_i16},
-    kernel::{Activation, dot_pairs},
+    arithmetic::{add_to_channel, pair_limit, rescale, rescale_all, saturating_add},
+    kernel::{Tile, dots},
     linear::Linear,
     norm::Norm,
-    scratch::Arena,
+    scratch::{Arena, attention_sums},
     softmax,
 };
 use crate::{
@@ -17,6 +17,8 @@ use crate::{
 
 /// Magnitude that keeps the sum of a score and its bias inside 32 bits.
 const SCORE_LIMIT: i32 = (1 << 30) - 1;
+/// Bits above a bias of 8.
+const BIAS_ROOM: u32 = 24;
 const STREAM_LIMIT: i32 = i16::MAX as i32;
 
 /// `squares += output(attention(norm(squares)))`.
@@ -72,73 +74,75 @@ impl<'a> SquareAttention<'a> {
     pub fn run(&self, squares: &mut [i16], mut arena: Arena<'_>) -> Result<(), ModelError> {
         let width = self.output.rows();
         let dim = width / self.heads;
-        let inputs = arena.take::<i8>(SQUARES * width)?;
-        let contexts = arena.take::<i8>(SQUARES * width)?;
+        let mut inputs = Tile::take(&mut arena, SQUARES, width)?;
+        let mut contexts = Tile::take(&mut arena, SQUARES, width)?;
         let mut head = Head {
             queries: arena.take(SQUARES * dim)?,
             keys: arena.take(SQUARES * dim)?,
             values: arena.take(SQUARES * dim)?,
             dim,
         };
-        let sums = arena.take::<i32>(SQUARES)?;
+        let sums = arena.take::<i32>(attention_sums(dim))?;
         let scores = arena.take::<i32>(SQUARES)?;
         let probabilities = arena.take::<i16>(SQUARES)?;
 
-        for (row, out) in squares.chunks_exact(width).zip(inputs.chunks_exact_mut(width)) {
-            self.norm.apply(row, out);
+        for (square, row) in squares.chunks_exact(width).enumerate() {
+            self.norm.apply(row, &mut inputs, square);
         }
+        let limit = contexts.limit();
         for number in 0..self.heads {
-            self.project(number, inputs, &mut head, sums);
+            self.project(number, &inputs, &mut head, &mut sums[..2 * SQUARES]);
             for query in 0..SQUARES {
                 self.scores(number, query, &head, scores);
                 softmax::attention(scores, probabilities);
-                let first = number * dim;
-                let context = &mut contexts[query * width + first..][..dim];
-                for (channel, out) in context.iter_mut().enumerate() {
-                    let values = &head.values[channel * SQUARES..][..SQUARES];
-                    let sum = dot_pairs(probabilities, values);
-                    let context = self.context.apply(first + channel, sum);
-                    *out = <i8 as Activation>::saturate(context, i8::limit(width));
+                let sums = &mut sums[..dim];
+                dots(probabilities, head.values, sums);
+                for (channel, &sum) in (number * dim..).zip(sums.iter()) {
+                    let context = self.context.apply(channel, sum, limit);
+                    contexts.set(query, channel, context as i16);
                 }
             }
         }
-        for channel in 0..width {
-            self.output.each(channel, contexts, sums, |square, y| {
-                let x = &mut squares[square * width + channel];
-                *x = saturate_i16(i64::from(*x) + y, STREAM_LIMIT);
-            });
-        }
+        let sums = &mut sums[..2 * SQUARES];
+        self.output.each(0..width, &contexts, sums, i32::MAX, |channel, ys| {
+            add_to_channel(squares, width, channel, ys);
+        });
         Ok(())
     }
 
     /// Queries, keys and values of head `number`.
-    fn project(&self, number: usize, inputs: &[i8], head: &mut Head<'_>, sums: &mut [i32]) {
+    #[inline(never)]
+    fn project(&self, number: usize, inputs: &Tile<'_>, head: &mut Head<'_>, sums: &mut [i32]) {
         let dim = head.dim;
         let limit = pair_limit(dim);
-        for channel in 0..dim {
-            let row = number * dim + channel;
-            self.query.each(row, inputs, sums, |square, y| {
-                head.queries[square * dim + channel] = saturate_i16(y, limit);
-            });
-            self.key.each(row, inputs, sums, |square, y| {
-                head.keys[square * dim + channel] = saturate_i16(y, limit);
-            });
-            self.value.each(row, inputs, sums, |square, y| {
-                head.values[channel * SQUARES + square] = saturate_i16(y, STREAM_LIMIT);
-            });
-        }
+        let first = number * dim;
+        let rows = || first..first + dim;
+        let set = |matrix: &mut [i16], column: usize, ys: &[i32]| {
+            for (row, &y) in matrix.chunks_exact_mut(dim).zip(ys) {
+                row[column] = y as i16;
+            }
+        };
+        self.query.each(rows(), inputs, sums, limit, |row, ys| set(head.queries, row - first, ys));
+        self.key.each(rows(), inputs, sums, limit, |row, ys| set(head.keys, row - first, ys));
+        self.value.each(rows(), inputs, sums, STREAM_LIMIT, |row, ys| {
+            let values = head.values[(row - first) * SQUARES..].iter_mut();
+            values.zip(ys).for_each(|(value, &y)| *value = y as i16);
+        });
     }
 
     /// The binary exponents of one query square against all keys.
+    #[inline(never)]
     fn scores(&self, number: usize, query: usize, head: &Head<'_>, scores: &mut [i32]) {
         let vector = &head.queries[query * head.dim..][..head.dim];
-        for (score, key) in scores.iter_mut().zip(head.keys.chunks_exact(head.dim)) {
-            *score = saturate(self.score.apply(number, dot_pairs(vector, key)), SCORE_LIMIT);
-        }
+        dots(vector, head.keys, scores);
+        let scale = self.score;
+        rescale_all(scores, 0, scale.multiplier(number), scale.shift(), 0, SCORE_LIMIT);
         if let Some((bias, scale)) = &self.bias {
             let row = number * SQUARES + query;
+            let (left, shift) = scale.shift().widened(BIAS_ROOM);
+            let multiplier = scale.multiplier(row);
             for (score, &bias) in scores.iter_mut().zip(&bias[row * SQUARES..][..SQUARES]) {
-                *score += saturate(scale.apply(row, i32::from(bias)), SCORE_LIMIT);
+                *score += rescale(i32::from(bias) << left, multiplier, shift, 0, SCORE_LIMIT);
             }
         }
     }
@@ -161,12 +165,11 @@ impl<'a> TrunkAttention<'a> {
 
     /// Adds to `trunk`, `[width]`.
     pub fn run(&self, trunk: &mut [i16], mut arena: Arena<'_>) -> Result<(), ModelError> {
-        let input = arena.take::<i16>(trunk.len())?;
-        self.norm.apply(trunk, input);
-        for (channel, x) in trunk.iter_mut().enumerate() {
-            let sum = i64::from(*x) + self.output_value.one(channel, input);
-            *x = saturate_i16(sum, STREAM_LIMIT);
-        }
+        let mut input = Tile::take(&mut arena, 1, trunk.len())?;
+        self.norm.apply(trunk, &mut input, 0);
+        self.output_value.each_single(0..trunk.len(), &input, i32::MAX, |channel, y| {
+            trunk[channel] = saturating_add(trunk[channel], y);
+        });
         Ok(())
     }
 }

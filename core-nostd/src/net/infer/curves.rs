@@ -2,7 +2,6 @@
 //!
 //! SiLU, GELU and softplus all satisfy `f(x) = max(x, 0) + f(-|x|)`, so that only the small
 //! remainder `f(-t)`, t ≥ 0, is tabulated. It vanishes beyond the table's end at t = 16.
-use super::arithmetic::{Shift, round_shift};
 use crate::net::kbz::{Curve, Halves};
 
 /// Points of each table, both ends included.
@@ -36,26 +35,19 @@ impl<'a> Curves<'a> {
         Curves(tables)
     }
 
-    /// Interpolation, exact: the table at `t`, which has `fraction` bits more than
+    /// Interpolation, exact: the table at `t`, which has `fraction` bits (at most 10) more than
     /// the table's index, in [`CURVE_FRACTION`] plus `fraction` bits; `None` past the end.
-    fn interpolate(&self, curve: Curve, t: u32, fraction: u32) -> Option<i64> {
-        let index = (t >> fraction) as usize;
-        if index + 1 >= CURVE_POINTS {
-            return None;
-        }
-        let table = self.0[curve as usize];
-        let (a, b) = (i64::from(table.get(index)), i64::from(table.get(index + 1)));
-        let within = i64::from(t & ((1 << fraction) - 1));
+    fn interpolate(&self, curve: Curve, t: u32, fraction: u32) -> Option<i32> {
+        let [a, b] = self.0[curve as usize].pair((t >> fraction) as usize)?.map(i32::from);
+        let within = (t & ((1 << fraction) - 1)) as i32;
         Some((a << fraction) + (b - a) * within)
     }
 
     fn gated(&self, curve: Curve, x: i32) -> i32 {
         let fraction = ACTIVATION_FRACTION - points_per_unit(curve).ilog2();
-        let shift = Shift::saturating((CURVE_FRACTION + fraction - ACTIVATION_FRACTION) as i32);
-        let remainder = self
-            .interpolate(curve, x.unsigned_abs(), fraction)
-            .map_or(0, |exact| round_shift(exact, shift));
-        x.max(0) + remainder as i32
+        let shift = CURVE_FRACTION + fraction - ACTIVATION_FRACTION;
+        let remainder = self.interpolate(curve, x.unsigned_abs(), fraction);
+        x.max(0) + remainder.map_or(0, |exact| (exact + (1 << (shift - 1))) >> shift)
     }
 
     /// `x · sigmoid(x)`; argument and result in [`ACTIVATION_FRACTION`] bits, the argument
@@ -80,10 +72,8 @@ impl<'a> Curves<'a> {
         let fraction = TANH_FRACTION - points_per_unit(Curve::Tanh).ilog2();
         let magnitude = self
             .interpolate(Curve::Tanh, x.unsigned_abs(), fraction)
-            .map_or(i64::from(i16::MAX), |exact| {
-                round_shift(exact, Shift::saturating(fraction as i32))
-            });
-        let magnitude = magnitude.clamp(0, i64::from(i16::MAX)) as i16;
+            .map_or(i32::from(i16::MAX), |exact| (exact + (1 << (fraction - 1))) >> fraction);
+        let magnitude = magnitude.clamp(0, i16::MAX.into()) as i16;
         if x < 0 { -magnitude } else { magnitude }
     }
 }

@@ -1,5 +1,5 @@
 //! The squares' stream at its beginning, and its mean at its end.
-use super::arithmetic::{saturate, saturate_i16};
+use super::arithmetic::saturate_i16;
 use crate::{
     inputs::{AUX, Inputs, SQUARES, TOKENS},
     net::kbz::{Halves, LayerReader, ModelError, Part, Scale},
@@ -29,7 +29,7 @@ impl<'a> Embedding<'a> {
         for channel in 0..width {
             let weights = self.aux.row(channel, AUX).iter();
             let sum = weights.zip(inputs.aux).map(|(w, x)| i32::from(w) * i32::from(x)).sum();
-            let scalars = saturate(self.aux_scale.apply(0, sum), i32::from(i16::MAX));
+            let scalars = self.aux_scale.apply(0, sum, i32::from(i16::MAX));
             for (square, &token) in inputs.tokens.iter().enumerate() {
                 let token = usize::from(token).min(TOKENS - 1);
                 let piece = self.piece.get(token * width + channel);
@@ -58,7 +58,7 @@ impl<'a> Pool<'a> {
         for (channel, out) in trunk.iter_mut().enumerate() {
             let column = squares.iter().skip(channel).step_by(width);
             let sum = column.take(SQUARES).map(|&x| i32::from(x)).sum();
-            *out = saturate_i16(self.scale.apply(channel, sum), i32::from(i16::MAX));
+            *out = self.scale.apply(channel, sum, i32::from(i16::MAX)) as i16;
         }
     }
 }

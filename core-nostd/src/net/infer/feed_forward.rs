@@ -1,15 +1,18 @@
 //! The gated feed-forward layer.
+use core::ops::Range;
+
 use super::{
-    arithmetic::{round_shift, saturate, saturate_i16},
+    arithmetic::{add_to_channel, rescale},
     curves::{ACTIVATION_LIMIT, Curves},
-    kernel::Activation,
-    linear::Linear,
+    kernel::Tile,
+    linear::{BLOCK, Linear},
     norm::Norm,
     scratch::Arena,
 };
 use crate::net::kbz::{LayerReader, Matrix, ModelError, Part, Scale};
 
-const STREAM_LIMIT: i32 = i16::MAX as i32;
+/// Bits above a gate's: |silu(x)| ≤ |x| ≤ [`ACTIVATION_LIMIT`] = 2^19.
+const GATE_ROOM: u32 = 11;
 /// Magnitude of the up projection's outputs.
 pub const UP_LIMIT: i32 = (1 << 23) - 1;
 
@@ -37,55 +40,58 @@ impl<'a> FeedForward<'a> {
         })
     }
 
-    /// Adds to `stream`, `[rows, width]`, `tile` rows at a time.
-    pub fn run<T: Activation>(
+    /// Adds to `stream`, `[rows, width]`, `tokens` rows at a time.
+    pub fn run(
         &self,
         curves: &Curves<'_>,
         stream: &mut [i16],
-        tile: usize,
+        tokens: usize,
         mut arena: Arena<'_>,
     ) -> Result<(), ModelError> {
         let (width, hidden) = (self.down.rows(), self.gate.rows());
-        let inputs = arena.take::<T>(tile * width)?;
-        let hiddens = arena.take::<T>(tile * hidden)?;
-        let gates = arena.take::<i32>(tile)?;
-        let sums = arena.take::<i32>(tile)?;
-        for rows in stream.chunks_exact_mut(tile * width) {
-            for (row, input) in rows.chunks_exact(width).zip(inputs.chunks_exact_mut(width)) {
-                self.norm.apply(row, input);
+        let mut inputs = Tile::take(&mut arena, tokens, width)?;
+        let mut hiddens = Tile::take(&mut arena, tokens, hidden)?;
+        let gates = arena.take::<i32>(BLOCK * tokens)?;
+        let sums = arena.take::<i32>(2 * tokens)?;
+        for rows in stream.chunks_exact_mut(tokens * width) {
+            for (token, row) in rows.chunks_exact(width).enumerate() {
+                self.norm.apply(row, &mut inputs, token);
             }
-            for unit in 0..hidden {
-                self.gated(unit, curves, inputs, gates, sums, |row, h| {
-                    hiddens[row * hidden + unit] = h;
-                });
+            for first in (0..hidden).step_by(BLOCK) {
+                let units = first..hidden.min(first + BLOCK);
+                self.gated(units, curves, &inputs, gates, sums, &mut hiddens);
             }
-            for channel in 0..width {
-                self.down.each(channel, hiddens, sums, |row, y| {
-                    let x = &mut rows[row * width + channel];
-                    *x = saturate_i16(i64::from(*x) + y, STREAM_LIMIT);
-                });
-            }
+            self.down.each(0..width, &hiddens, sums, i32::MAX, |channel, ys| {
+                add_to_channel(rows, width, channel, ys);
+            });
         }
         Ok(())
     }
 
-    /// Hidden unit `unit` of every row, handed to `emit` with the row's number.
-    fn gated<T: Activation>(
+    /// Hidden `units`, at most [`BLOCK`], of every token.
+    #[inline(never)]
+    fn gated(
         &self,
-        unit: usize,
+        units: Range<usize>,
         curves: &Curves<'_>,
-        inputs: &[T],
+        inputs: &Tile<'_>,
         gates: &mut [i32],
         sums: &mut [i32],
-        mut emit: impl FnMut(usize, T),
+        hiddens: &mut Tile<'_>,
     ) {
-        let limit = T::limit(self.gate.rows());
-        self.gate.each(unit, inputs, sums, |row, y| {
-            gates[row] = curves.silu(saturate(y, ACTIVATION_LIMIT));
+        let limit = hiddens.limit();
+        let tokens = inputs.tokens();
+        let (left, shift) = self.hidden.shift().widened(GATE_ROOM);
+        let of = |unit: usize| (unit - units.start) * tokens..(unit - units.start + 1) * tokens;
+        self.gate.each(units.clone(), inputs, sums, ACTIVATION_LIMIT, |unit, ys| {
+            for (gate, &y) in gates[of(unit)].iter_mut().zip(ys) {
+                *gate = curves.silu(y) << left;
+            }
         });
-        self.up.each(unit, inputs, sums, |row, y| {
-            let product = i64::from(gates[row]) * i64::from(saturate(y, UP_LIMIT));
-            emit(row, T::saturate(round_shift(product, self.hidden.shift()), limit));
+        self.up.each(units.clone(), inputs, sums, UP_LIMIT, |unit, ys| {
+            let gated = gates[of(unit)].iter().zip(ys);
+            let hidden = gated.map(|(&g, &y)| rescale(g, y, shift, 0, limit) as i16);
+            hiddens.set_column(unit, hidden);
         });
     }
 }

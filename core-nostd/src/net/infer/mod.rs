@@ -14,12 +14,13 @@ mod norm;
 mod output;
 mod policy;
 mod scratch;
+pub mod self_test;
 mod softmax;
 mod state_space;
 mod step;
 mod value;
 
-pub use arithmetic::{Shift, pair_limit, requantize, round_shift, saturate, wide_limit};
+pub use arithmetic::{Shift, pair_limit, rescale, round_shift, saturate, wide_limit};
 pub use curves::{
     ACTIVATION_FRACTION, ACTIVATION_LIMIT, CURVE_FRACTION, CURVE_POINTS, TANH_FRACTION,
     VALUE_FRACTION, points_per_unit,
@@ -105,16 +106,16 @@ impl Model<'_> {
             match Step::read(layer, config, &mut reader)? {
                 Step::Embedding(step) => step.run(inputs, width, squares),
                 Step::SquareAttention(step) => step.run(squares, arena)?,
-                Step::SquareFeedForward(step) => step.run::<i8>(&curves, squares, TILE, arena)?,
+                Step::SquareFeedForward(step) => step.run(&curves, squares, TILE, arena)?,
                 Step::EncoderNorm(norm) => {
                     squares.chunks_exact_mut(width).for_each(|row| norm.apply_in_place(row));
                 }
                 Step::Pool(step) => step.run(squares, trunk),
                 Step::TrunkAttention(step) => step.run(trunk, arena)?,
                 Step::StateSpace(step) => step.run(&curves, trunk, arena)?,
-                Step::TrunkFeedForward(step) => step.run::<i16>(&curves, trunk, 1, arena)?,
+                Step::TrunkFeedForward(step) => step.run(&curves, trunk, 1, arena)?,
                 Step::TrunkNorm(norm) => norm.apply_in_place(trunk),
-                Step::Pooled(step) => step.run(trunk, moves, logits),
+                Step::Pooled(step) => step.run(trunk, moves, logits, arena)?,
                 Step::FromTo(step) => step.run(squares, trunk, moves, logits, arena)?,
                 Step::Value(step) => value = step.run(&curves, trunk, arena)?,
             }

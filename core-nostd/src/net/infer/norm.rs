@@ -1,7 +1,7 @@
 //! Root-mean-square norm in integers.
 use super::{
-    arithmetic::{Shift, round_shift},
-    kernel::Activation,
+    arithmetic::{Shift, rescale, wide_limit},
+    kernel::Tile,
 };
 use crate::net::kbz::{Halves, LayerReader, ModelError, NormScale, Part};
 
@@ -15,7 +15,7 @@ pub struct Norm<'a> {
 
 /// A reciprocal square root: `factor / 2^shift`.
 struct InverseRoot {
-    factor: i64,
+    factor: i32,
     shift: i32,
 }
 
@@ -24,7 +24,7 @@ fn inverse_root(v: u64) -> InverseRoot {
     let doublings = v.leading_zeros() / 2;
     let root = (v << (2 * doublings)).isqrt(); // 2^31 <= root < 2^32
     let factor = (1u64 << 62) / root.max(1); // 2^30 < factor <= 2^31
-    InverseRoot { factor: factor as i64, shift: 62 - doublings as i32 }
+    InverseRoot { factor: factor.min(i32::MAX as u64) as i32, shift: 62 - doublings as i32 }
 }
 
 impl<'a> Norm<'a> {
@@ -32,30 +32,28 @@ impl<'a> Norm<'a> {
         Ok(Norm { scale: sections.norm_scale()?, gains: sections.halves(Part::Gains)? })
     }
 
-    /// The row's outputs, in order. |x · gain| ≤ 2^30 and the factor ≤ 2^31, so that nothing
-    /// overflows; a shift that leaves 1..=62 saturates.
-    fn outputs<T: Activation>(&self, row: &[i16], limit: i32) -> impl Fn(i16, i16) -> T + use<T> {
+    /// The row's outputs, in order; |x · gain| ≤ 2^30. A shift that leaves 1..=62 saturates.
+    fn outputs(&self, row: &[i16], limit: i32) -> impl Fn(i16, i16) -> i16 + use<> {
         let sum = row.iter().map(|&x| u64::from(x.unsigned_abs()).pow(2)).sum::<u64>();
         let inverse = inverse_root((sum + u64::from(self.scale.epsilon)).max(1));
         let shift = Shift::saturating(inverse.shift + self.scale.shift);
         move |x, gain| {
-            let product = i64::from(i32::from(x) * i32::from(gain)) * inverse.factor;
-            T::saturate(round_shift(product, shift), limit)
+            rescale(i32::from(x) * i32::from(gain), inverse.factor, shift, 0, limit) as i16
         }
     }
 
-    /// Normalizes `row` into `out`, of the same length; `columns` are those of the matrix that
-    /// reads it.
-    pub fn apply<T: Activation>(&self, row: &[i16], out: &mut [T]) {
-        let output = self.outputs(row, T::limit(row.len()));
-        for ((out, &x), gain) in out.iter_mut().zip(row).zip(self.gains.iter()) {
-            *out = output(x, gain);
+    /// Normalizes `row` into `token` of `tile`, which has as many columns.
+    #[inline(never)]
+    pub fn apply(&self, row: &[i16], tile: &mut Tile<'_>, token: usize) {
+        let output = self.outputs(row, tile.limit());
+        for (column, (&x, gain)) in row.iter().zip(self.gains.iter()).enumerate() {
+            tile.set(token, column, output(x, gain));
         }
     }
 
     /// Normalizes `row` in place.
     pub fn apply_in_place(&self, row: &mut [i16]) {
-        let output = self.outputs(row, <i16 as Activation>::limit(row.len()));
+        let output = self.outputs(row, wide_limit(row.len()));
         for (x, gain) in row.iter_mut().zip(self.gains.iter()) {
             *x = output(*x, gain);
         }
@@ -72,10 +70,10 @@ mod tests {
         fn inverse_root_has_thirty_bits(v in 1..u64::MAX, drop in 0..63u32) {
             let v = (v >> drop).max(1);
             let inverse = inverse_root(v);
-            let value = inverse.factor as f64 * (-f64::from(inverse.shift)).exp2();
+            let value = f64::from(inverse.factor) * (-f64::from(inverse.shift)).exp2();
             let exact = 1.0 / (v as f64).sqrt();
             prop_assert!((value / exact - 1.0).abs() < (-29f64).exp2(), "{v}: {value} {exact}");
-            prop_assert!(inverse.factor <= 1 << 31);
+            prop_assert!(inverse.factor >= 1 << 30);
         }
     }
 }

@@ -3,7 +3,7 @@ use shakmaty::{Bitboard, Square};
 
 use super::{
     arithmetic::{pair_limit, saturate, saturate_i16},
-    kernel::dot_pairs,
+    kernel::{Tile, dot},
     linear::Linear,
     scratch::Arena,
 };
@@ -31,10 +31,19 @@ impl<'a> PooledPolicy<'a> {
     }
 
     /// Scores `moves` from the normalized trunk, `[width]`.
-    pub fn run(&self, trunk: &[i16], moves: &[MoveIndex], logits: &mut [i32]) {
+    pub fn run(
+        &self,
+        trunk: &[i16],
+        moves: &[MoveIndex],
+        logits: &mut [i32],
+        mut arena: Arena<'_>,
+    ) -> Result<(), ModelError> {
+        let mut input = Tile::take(&mut arena, 1, trunk.len())?;
+        input.load(trunk);
         for (logit, index) in logits.iter_mut().zip(moves) {
-            *logit = saturate(self.policy.one(index.to_usize(), trunk), LOGIT_LIMIT);
+            *logit = self.policy.one(index.to_usize(), &input, LOGIT_LIMIT);
         }
+        Ok(())
     }
 }
 
@@ -60,28 +69,25 @@ impl<'a> FromToPolicy<'a> {
         })
     }
 
-    /// Output `row` for a square: its own part, of a normalized row `[width]`, and the trunk's.
-    fn channel(&self, row: usize, square: &[i16], context: &[i32]) -> i32 {
-        saturate(self.squares.one(row, square), LOGIT_LIMIT) + context[row]
-    }
-
-    /// The from vector (`first` = 0) or to vector (`first` = dim) of each of `wanted`.
+    /// The from vector (`first` = 0) or to vector (`first` = dim) of each of `wanted`: the
+    /// square's own part, of a normalized row `[width]`, and the trunk's.
     fn vectors(
         &self,
         first: usize,
         wanted: Bitboard,
         squares: &[i16],
         context: &[i32],
+        input: &mut Tile<'_>,
         vectors: &mut [i16],
     ) {
         let width = squares.len() / SQUARES;
         let limit = pair_limit(self.dim);
         for square in wanted.into_iter().map(Square::to_usize) {
-            let input = &squares[square * width..][..width];
+            input.load(&squares[square * width..][..width]);
             let vector = &mut vectors[square * self.dim..][..self.dim];
-            for (row, out) in (first..).zip(vector) {
-                *out = saturate_i16(i64::from(self.channel(row, input, context)), limit);
-            }
+            self.squares.each_single(first..first + self.dim, input, LOGIT_LIMIT, |row, y| {
+                vector[row - first] = saturate_i16(i64::from(y + context[row]), limit);
+            });
         }
     }
 
@@ -99,26 +105,27 @@ impl<'a> FromToPolicy<'a> {
         let context = arena.take::<i32>(self.context.rows())?;
         let from = arena.take::<i16>(SQUARES * dim)?;
         let to = arena.take::<i16>(SQUARES * dim)?;
-        for (row, out) in context.iter_mut().enumerate() {
-            *out = saturate(self.context.one(row, trunk), LOGIT_LIMIT);
-        }
+        let mut input = Tile::take(&mut arena, 1, trunk.len())?;
+        input.load(trunk);
+        let rows = 0..self.context.rows();
+        self.context.each_single(rows, &input, LOGIT_LIMIT, |row, y| context[row] = y);
         let origins = moves.iter().map(|index| index.from()).collect();
         let targets = moves.iter().filter_map(|index| index.to()).collect();
-        self.vectors(0, origins, squares, context, from);
-        self.vectors(dim, targets, squares, context, to);
+        self.vectors(0, origins, squares, context, &mut input, from);
+        self.vectors(dim, targets, squares, context, &mut input, to);
         for (logit, index) in logits.iter_mut().zip(moves) {
             let origin = index.from().to_usize();
             let Some(target) = index.to().map(Square::to_usize) else {
                 *logit = -i32::MAX;
                 continue;
             };
-            let sum = dot_pairs(&from[origin * dim..][..dim], &to[target * dim..][..dim]);
-            let pair = saturate(self.pair.apply(0, sum), LOGIT_LIMIT);
-            let input = &squares[origin * trunk.len()..][..trunk.len()];
-            let extra = match index.underpromotion() {
-                Some(plane) => self.channel(2 * dim + plane, input, context),
-                None => 0,
-            };
+            let sum = dot(&from[origin * dim..][..dim], &to[target * dim..][..dim]);
+            let pair = self.pair.apply(0, sum, LOGIT_LIMIT);
+            let extra = index.underpromotion().map_or(0, |plane| {
+                let row = 2 * dim + plane;
+                input.load(&squares[origin * trunk.len()..][..trunk.len()]);
+                self.squares.one(row, &input, LOGIT_LIMIT) + context[row]
+            });
             *logit = saturate(i64::from(pair) + i64::from(extra), i32::MAX);
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! The caller's scratch buffer, and how many bytes of it a network needs.
 use bytemuck::Pod;
 
+use super::{kernel::tile_words, linear::BLOCK};
 use crate::{
     inputs::SQUARES,
     net::{Config, kbz::ModelError, kbz::from_to_rows},
@@ -21,35 +22,50 @@ const fn larger(a: usize, b: usize) -> usize {
     if a > b { a } else { b }
 }
 
+/// Bytes of the activations `[tokens, columns]`.
+const fn tile(tokens: usize, columns: usize) -> usize {
+    words::<u32>(tile_words(tokens, columns))
+}
+
+/// Sums of the attention over the squares with heads of size `dim`: of a pair of rows for all
+/// squares, of a head's context.
+pub const fn attention_sums(dim: usize) -> usize {
+    larger(2 * SQUARES, dim)
+}
+
 /// Attention over the squares: norms, contexts; queries, keys and values of a head; sums,
 /// scores and probabilities.
 const fn attention(c: &Config) -> usize {
     let width = c.width as usize;
     let head = width / if c.heads == 0 { 1 } else { c.heads as usize };
-    2 * words::<i8>(SQUARES * width)
+    2 * tile(SQUARES, width)
         + 3 * words::<i16>(SQUARES * head)
-        + 2 * words::<i32>(SQUARES)
+        + words::<i32>(attention_sums(head))
+        + words::<i32>(SQUARES)
         + words::<i16>(SQUARES)
 }
 
-/// A feed-forward layer over `rows`: norms, hidden values, sums of gate and up.
-const fn feed_forward<T>(rows: usize, width: usize, hidden: usize) -> usize {
-    words::<T>(rows * width) + words::<T>(rows * hidden) + 2 * words::<i32>(rows)
+/// A feed-forward layer over `tokens`: norms, hidden values, gates and sums.
+const fn feed_forward(tokens: usize, width: usize, hidden: usize) -> usize {
+    tile(tokens, width) + tile(tokens, hidden) + words::<i32>((BLOCK + 2) * tokens)
 }
 
 /// A state space block: norm; u and the gate; activations; step, B and C.
 const fn state_space(c: &Config) -> usize {
     let inner = c.ssm_inner() as usize;
-    words::<i16>(c.width as usize)
+    tile(1, c.width as usize)
         + 2 * words::<i32>(inner)
-        + words::<i16>(inner)
-        + words::<i16>(c.ssm_rank as usize)
+        + tile(1, inner)
+        + tile(1, c.ssm_rank as usize)
         + 2 * words::<i16>(c.ssm_state as usize)
 }
 
-/// The `from_to` head: the context's part of each channel, from and to vectors of the squares.
+/// The `from_to` head: the context's part of each channel, from and to vectors of the squares,
+/// a square's or the trunk's row.
 const fn from_to(c: &Config) -> usize {
-    words::<i32>(from_to_rows(c) as usize) + 2 * words::<i16>(SQUARES * c.policy_dim as usize)
+    words::<i32>(from_to_rows(c) as usize)
+        + 2 * words::<i16>(SQUARES * c.policy_dim as usize)
+        + tile(1, c.width as usize)
 }
 
 /// Bytes of scratch that [`Model::evaluate`](crate::net::Model::evaluate) needs for a network of
@@ -60,9 +76,9 @@ pub const fn scratch_bytes(c: &Config) -> usize {
     let hidden = c.ffn_mult as usize * width;
     let trunk_hidden = larger(hidden, c.ssm_ffn_mult as usize * width);
     let streams = words::<i16>(SQUARES * width) + words::<i16>(width);
-    let encoder = larger(attention(c), feed_forward::<i8>(TILE, width, hidden));
-    let trunk = larger(state_space(c), feed_forward::<i16>(1, width, trunk_hidden));
-    let heads = larger(from_to(c), words::<i16>(width / 2));
+    let encoder = larger(attention(c), feed_forward(TILE, width, hidden));
+    let trunk = larger(state_space(c), feed_forward(1, width, trunk_hidden));
+    let heads = larger(from_to(c), tile(1, width) + tile(1, width / 2));
     streams + larger(larger(encoder, trunk), heads) + WORD - 1
 }
 

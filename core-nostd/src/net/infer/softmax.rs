@@ -11,22 +11,25 @@ const LOG2_E: u64 = 94_548;
 /// Turns at most 64 binary exponents, in 16 fraction bits, into probabilities in
 /// [`ATTENTION_FRACTION`] bits. Each is rounded once; their sum exceeds 1.0 by rounding only.
 /// `scores` are overwritten.
+#[inline(never)]
 pub fn attention(scores: &mut [i32], probabilities: &mut [i16]) {
     /// So that a sum of 64 stays within 2^30.
     const DROP: u32 = 6;
     const RECIPROCAL: u32 = 2 * POWER_FRACTION - DROP;
     const SHIFT: u32 = RECIPROCAL - ATTENTION_FRACTION;
     let most = scores.iter().copied().max().unwrap_or(0);
-    let mut sum = 0u64;
+    let mut sum = 0u32;
     for score in scores.iter_mut() {
         let power = exp2_negative(most.abs_diff(*score)) >> DROP;
-        sum += u64::from(power);
-        *score = power as i32;
+        sum += power;
+        *score = power.cast_signed();
     }
-    let reciprocal = (1u64 << RECIPROCAL) / sum.max(1);
+    // The largest power is 2^24: neither the sum is smaller nor the reciprocal larger than 2^30.
+    let reciprocal = ((1u64 << RECIPROCAL) / u64::from(sum.max(1))) as u32;
     for (probability, &power) in probabilities.iter_mut().zip(scores.iter()) {
-        let exact = u64::from(power.unsigned_abs()) * reciprocal;
-        *probability = ((exact + (1 << (SHIFT - 1))) >> SHIFT).min(i16::MAX as u64) as i16;
+        let exact = u64::from(power.cast_unsigned()) * u64::from(reciprocal);
+        let rounded = ((exact + (1 << (SHIFT - 1))) >> SHIFT) as u32;
+        *probability = rounded.min(i16::MAX as u32) as i16;
     }
 }
 

@@ -1,8 +1,8 @@
 //! The selective state space over a single position.
 use super::{
-    arithmetic::{Shift, pair_limit, round_shift, saturate, saturate_i16},
+    arithmetic::{Shift, pair_limit, rescale, saturate, saturating_add},
     curves::{ACTIVATION_FRACTION, ACTIVATION_LIMIT, Curves},
-    kernel::{Activation, dot_pairs},
+    kernel::{Tile, dot},
     linear::Linear,
     norm::Norm,
     scratch::Arena,
@@ -32,11 +32,9 @@ pub struct StateSpace<'a> {
     states: usize,
 }
 
-/// `x · y` in [`ACTIVATION_FRACTION`] bits, as its factors are, within `limit`. The factors are
-/// below 2^31.
+/// `x · y` in [`ACTIVATION_FRACTION`] bits, as its factors are, within `limit`.
 fn product(x: i32, y: i32, limit: i32) -> i32 {
-    let shift = Shift::saturating(ACTIVATION_FRACTION as i32);
-    saturate(round_shift(i64::from(x) * i64::from(y), shift), limit)
+    rescale(x, y, Shift::saturating(ACTIVATION_FRACTION as i32), 0, limit)
 }
 
 impl<'a> StateSpace<'a> {
@@ -67,51 +65,54 @@ impl<'a> StateSpace<'a> {
         mut arena: Arena<'_>,
     ) -> Result<(), ModelError> {
         let inner = self.step_proj.rows();
-        let input = arena.take::<i16>(trunk.len())?;
+        let mut input = Tile::take(&mut arena, 1, trunk.len())?;
         let u = arena.take::<i32>(inner)?;
         let gate = arena.take::<i32>(inner)?;
-        let activations = arena.take::<i16>(inner)?;
-        let step = arena.take::<i16>(self.rank)?;
+        let mut activations = Tile::take(&mut arena, 1, inner)?;
+        let mut step = Tile::take(&mut arena, 1, self.rank)?;
         let b = arena.take::<i16>(self.states)?;
         let c = arena.take::<i16>(self.states)?;
 
-        self.norm.apply(trunk, input);
-        for (row, x) in u.iter_mut().chain(gate.iter_mut()).enumerate() {
-            *x = curves.silu(saturate(self.in_proj.one(row, input), ACTIVATION_LIMIT));
+        self.norm.apply(trunk, &mut input, 0);
+        self.in_proj.each_single(0..2 * inner, &input, ACTIVATION_LIMIT, |row, y| {
+            let x = if row < inner { &mut u[row] } else { &mut gate[row - inner] };
+            *x = curves.silu(y);
+        });
+        let limit = activations.limit();
+        for (channel, &u) in u.iter().enumerate() {
+            let activation = self.input_scale.apply(channel, u, limit);
+            activations.set(0, channel, activation as i16);
         }
-        let limit = <i16 as Activation>::limit(inner);
-        for (channel, (out, &u)) in activations.iter_mut().zip(u.iter()).enumerate() {
-            *out = saturate_i16(self.input_scale.apply(channel, u), limit);
-        }
-        self.project(activations, step, b, c);
-        let state = saturate(self.state_scale.apply(0, dot_pairs(b, c)), FACTOR_LIMIT);
-        for (channel, out) in activations.iter_mut().enumerate() {
-            let y = product(u[channel], self.factor(channel, curves, step, state), i32::MAX);
+        self.project(&activations, &mut step, b, c);
+        let state = self.state_scale.apply(0, dot(b, c), FACTOR_LIMIT);
+        self.step_proj.each_single(0..inner, &step, ACTIVATION_LIMIT, |channel, raw| {
+            let factor = self.factor(channel, curves.softplus(raw), state);
+            let y = product(u[channel], factor, i32::MAX);
             let gated = product(y, gate[channel], i32::MAX);
-            *out = saturate_i16(self.output_scale.apply(channel, gated), limit);
-        }
-        for (channel, x) in trunk.iter_mut().enumerate() {
-            let sum = i64::from(*x) + self.out_proj.one(channel, activations);
-            *x = saturate_i16(sum, i32::from(i16::MAX));
-        }
+            let activation = self.output_scale.apply(channel, gated, limit);
+            activations.set(0, channel, activation as i16);
+        });
+        self.out_proj.each_single(0..trunk.len(), &activations, i32::MAX, |channel, y| {
+            trunk[channel] = saturating_add(trunk[channel], y);
+        });
         Ok(())
     }
 
     /// Low-rank step, B and C of u.
-    fn project(&self, u: &[i16], step: &mut [i16], b: &mut [i16], c: &mut [i16]) {
-        let step_limit = <i16 as Activation>::limit(self.rank);
-        let state_limit = pair_limit(self.states);
-        let states = b.iter_mut().chain(c).map(|x| (x, state_limit));
-        let rows = step.iter_mut().map(|x| (x, step_limit)).chain(states);
-        for (row, (x, limit)) in rows.enumerate() {
-            *x = saturate_i16(self.x_proj.one(row, u), limit);
-        }
+    fn project(&self, u: &Tile<'_>, step: &mut Tile<'_>, b: &mut [i16], c: &mut [i16]) {
+        let limit = step.limit();
+        self.x_proj.each_single(0..self.rank, u, limit, |row, y| step.set(0, row, y as i16));
+        let (limit, states) = (pair_limit(self.states), self.rank..self.rank + 2 * self.states);
+        self.x_proj.each_single(states.clone(), u, limit, |row, y| {
+            let at = row - states.start;
+            let x = if at < b.len() { &mut b[at] } else { &mut c[at - b.len()] };
+            *x = y as i16;
+        });
     }
 
     /// `step · (B·C) + skip` of a channel.
-    fn factor(&self, channel: usize, curves: &Curves<'_>, step: &[i16], state: i32) -> i32 {
-        let raw = saturate(self.step_proj.one(channel, step), ACTIVATION_LIMIT);
-        let from_state = product(curves.softplus(raw), state, FACTOR_LIMIT);
+    fn factor(&self, channel: usize, step: i32, state: i32) -> i32 {
+        let from_state = product(step, state, FACTOR_LIMIT);
         saturate(i64::from(from_state) + i64::from(self.skip.get(channel)), FACTOR_LIMIT)
     }
 }

@@ -1,8 +1,7 @@
 //! The value head.
 use super::{
-    arithmetic::{saturate, saturate_i16},
     curves::{ACTIVATION_LIMIT, Curves},
-    kernel::Activation,
+    kernel::Tile,
     linear::Linear,
     scratch::Arena,
 };
@@ -33,12 +32,15 @@ impl<'a> Value<'a> {
         trunk: &[i16],
         mut arena: Arena<'_>,
     ) -> Result<i16, ModelError> {
-        let hidden = arena.take::<i16>(self.hidden.rows())?;
-        let limit = <i16 as Activation>::limit(hidden.len());
-        for (unit, out) in hidden.iter_mut().enumerate() {
-            let x = curves.gelu(saturate(self.hidden.one(unit, trunk), ACTIVATION_LIMIT));
-            *out = saturate_i16(self.hidden_scale.apply(unit, x), limit);
-        }
-        Ok(curves.tanh(saturate(self.output.one(0, hidden), i32::MAX)))
+        let units = self.hidden.rows();
+        let mut input = Tile::take(&mut arena, 1, trunk.len())?;
+        let mut hidden = Tile::take(&mut arena, 1, units)?;
+        input.load(trunk);
+        let limit = hidden.limit();
+        self.hidden.each_single(0..units, &input, ACTIVATION_LIMIT, |unit, y| {
+            let x = self.hidden_scale.apply(unit, curves.gelu(y), limit);
+            hidden.set(0, unit, x as i16);
+        });
+        Ok(curves.tanh(self.output.one(0, &hidden, i32::MAX)))
     }
 }

@@ -5,11 +5,14 @@
 //! its sections was compared with the table that follows from its configuration.
 mod error;
 mod header;
+mod layout;
 mod sections;
 mod words;
 
 pub use error::ModelError;
 pub use header::{Entry, Header, PREFIX, align, checksum};
+pub use layout::{GROUP, Layout};
+pub(crate) use layout::{PAIR_GROUP, place};
 pub use sections::{
     ALIGNMENT, Curve, Element, MAX_PARTS, Matrix, Part, Parts, Section, curve_sections,
     from_to_rows, layer_sections, sections,
@@ -22,7 +25,7 @@ use header::Prefix;
 /// The first four bytes of a file.
 pub const MAGIC: [u8; 4] = *b"KBZ\x1a";
 /// The version of the format that this build reads and writes.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 
 /// A quantized network in a byte slice, in flash or in memory, at any alignment.
 #[derive(Debug, Clone)]

@@ -2,6 +2,7 @@
 //! and the inference walk this one table.
 use heapless::Vec;
 
+use super::Layout;
 use crate::{
     inputs::{AUX, SQUARES, TOKENS},
     moves::{MOVES, UNDERPROMOTION_PLANES},
@@ -85,7 +86,7 @@ pub enum Part {
     NormScale,
     /// A norm's gains.
     Gains,
-    /// 8-bit weights, one row an output channel.
+    /// 8-bit weights, one row an output channel, in the order of [`Layout`].
     Weights(Matrix),
     /// From a matrix's sums to its outputs, one multiplier an output channel.
     Scales(Matrix),
@@ -182,7 +183,8 @@ impl Builder {
     }
 
     fn linear(&mut self, matrix: Matrix, rows: u32, columns: u32) {
-        self.add(Part::Weights(matrix), Element::I8, rows * columns);
+        let layout = Layout::new(rows as usize, columns as usize);
+        self.add(Part::Weights(matrix), Element::I8, layout.bytes() as u32);
         self.scale(Part::Scales(matrix), rows);
     }
 

@@ -4,7 +4,7 @@ use core::iter::Peekable;
 use super::{ALIGNMENT, Curve, MAX_PARTS, Matrix, ModelError, Part, Section};
 use crate::net::{
     Config, Layer,
-    infer::{Linear, Shift, requantize},
+    infer::{Linear, Shift, rescale},
 };
 
 /// Little-endian halfwords.
@@ -18,6 +18,12 @@ impl<'a> Halves<'a> {
 
     pub fn get(self, index: usize) -> i16 {
         i16::from_le_bytes(self.0[index])
+    }
+
+    /// Number `index` and the next, if there are both.
+    pub fn pair(self, index: usize) -> Option<[i16; 2]> {
+        let pair = self.0.get(index..)?.first_chunk::<2>()?;
+        Some(pair.map(i16::from_le_bytes))
     }
 
     pub fn iter(self) -> impl Iterator<Item = i16> + 'a {
@@ -34,7 +40,11 @@ impl<'a> Halves<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Words<'a>(&'a [[u8; 4]]);
 
-impl Words<'_> {
+impl<'a> Words<'a> {
+    pub const fn new(words: &'a [[u8; 4]]) -> Words<'a> {
+        Words(words)
+    }
+
     pub fn get(self, index: usize) -> i32 {
         i32::from_le_bytes(self.0[index])
     }
@@ -47,10 +57,22 @@ pub struct Scale<'a> {
     multipliers: Words<'a>,
 }
 
-impl Scale<'_> {
-    /// `x` in the units that multiplier `index` leads to.
-    pub fn apply(&self, index: usize, x: i32) -> i64 {
-        requantize(x, self.multipliers.get(index), self.shift)
+impl<'a> Scale<'a> {
+    /// A shift, then the multipliers; `None` if the shift is out of range.
+    pub fn new(words: Words<'a>) -> Option<Scale<'a>> {
+        let (&[shift], multipliers) = words.0.split_first_chunk()?;
+        let shift = Shift::new(i32::from_le_bytes(shift))?;
+        Some(Scale { shift, multipliers: Words(multipliers) })
+    }
+
+    /// `x` in the units that multiplier `index` leads to, within `±limit`.
+    pub fn apply(&self, index: usize, x: i32, limit: i32) -> i32 {
+        rescale(x, self.multipliers.get(index), self.shift, 0, limit)
+    }
+
+    /// Multiplier `index`.
+    pub fn multiplier(&self, index: usize) -> i32 {
+        self.multipliers.get(index)
     }
 
     /// Number of multipliers.
@@ -140,10 +162,7 @@ impl<'a> LayerReader<'_, 'a> {
     }
 
     pub fn scale(&mut self, part: Part) -> Result<Scale<'a>, ModelError> {
-        let (&[shift], multipliers) =
-            self.words(part)?.0.split_first_chunk().ok_or(ModelError::Shift(part))?;
-        let shift = Shift::new(i32::from_le_bytes(shift)).ok_or(ModelError::Shift(part))?;
-        Ok(Scale { shift, multipliers: Words(multipliers) })
+        Scale::new(self.words(part)?).ok_or(ModelError::Shift(part))
     }
 
     pub fn norm_scale(&mut self) -> Result<NormScale, ModelError> {

@@ -150,7 +150,7 @@ impl<'a> Network<'a> {
     /// A matrix's weights and scales.
     fn linear(&mut self, matrix: &Dense, inputs: &Inputs, output_units: &[f64]) {
         let quantized = quantize(matrix, inputs, output_units);
-        self.bytes(quantized.weights);
+        self.bytes(quantized.packed(matrix.columns()));
         self.words(quantized.scales);
     }
 

@@ -1,0 +1,274 @@
+//! The inner loops, checked and measured on the chip they run on.
+//!
+//! Every target has its own; all must give the same sums. A board computes [`digest`] for each of
+//! [`LENGTHS`] and compares it with the host's, and so the outputs of a [`Product`], which it also
+//! measures: `cargo xtask kernels` does so on emulated boards.
+mod product;
+
+use core::ops::RangeInclusive;
+
+pub use product::{Product, WIDTH, digest_of};
+
+use super::{
+    arithmetic::{Shift, pair_limit, rescale},
+    kernel::{Tile, dots, pair_sums, single_sums, tile_words},
+    scratch::Arena,
+};
+use crate::{
+    fnv,
+    net::kbz::{Layout, ModelError},
+};
+
+/// Columns of the matrices that are checked.
+pub const LENGTHS: RangeInclusive<usize> = 1..=LONGEST;
+const LONGEST: usize = 257;
+/// Tokens of the tiles that are checked: one, a pair, several pairs.
+const TOKENS: [usize; 3] = [1, 2, MOST_TOKENS];
+const MOST_TOKENS: usize = 6;
+/// Rows of the 16-bit products: an odd and an even number.
+const DOT_ROWS: [usize; 2] = [3, 4];
+const MOST_DOT_ROWS: usize = DOT_ROWS[1];
+/// Distances of the weights from a multiple of 4 bytes.
+const WEIGHT_OFFSETS: usize = 4;
+/// Distances of 16-bit factors from a multiple of 4 bytes, in halfwords.
+const HALF_OFFSETS: usize = 2;
+
+/// Rows by which several tokens are multiplied: a pair. By a single token two pairs are.
+const fn rows(tokens: usize) -> usize {
+    if tokens == 1 { 4 } else { 2 }
+}
+
+const WEIGHTS: usize = Layout::new(4, LONGEST).bytes() + WEIGHT_OFFSETS;
+const TILE_WORDS: usize = tile_words(MOST_TOKENS, LONGEST);
+const HALVES: usize = LONGEST * MOST_DOT_ROWS + HALF_OFFSETS;
+
+/// How the factors are chosen.
+#[derive(Debug, Clone, Copy)]
+enum Pattern {
+    /// Any values.
+    Random,
+    /// The largest sum there is: lowest weights, lowest activations.
+    Highest,
+    /// The lowest: lowest weights, highest activations.
+    Lowest,
+    /// Extremes of either sign in turn.
+    Alternating,
+}
+
+const PATTERNS: [Pattern; 4] =
+    [Pattern::Random, Pattern::Highest, Pattern::Lowest, Pattern::Alternating];
+
+/// Pseudo-random numbers: Knuth's multiplier, of which the upper half is used.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 32) as u32
+    }
+
+    /// A number between -limit and limit.
+    fn within(&mut self, limit: i32) -> i16 {
+        let span = 2 * limit.unsigned_abs() + 1;
+        let above = ((u64::from(self.next()) * u64::from(span)) >> 32) as i32;
+        (above - limit) as i16
+    }
+}
+
+impl Pattern {
+    /// Weight number `i`.
+    fn weight(self, i: usize, random: &mut Random) -> i8 {
+        match self {
+            Pattern::Random => random.next() as i8,
+            Pattern::Highest | Pattern::Lowest => i8::MIN,
+            Pattern::Alternating if i.is_multiple_of(3) => i8::MAX,
+            Pattern::Alternating => i8::MIN,
+        }
+    }
+
+    /// Activation number `i` of magnitude at most `limit`.
+    fn activation(self, i: usize, limit: i32, random: &mut Random) -> i16 {
+        let limit_half = limit as i16;
+        match self {
+            Pattern::Random => random.within(limit),
+            Pattern::Lowest => limit_half,
+            Pattern::Alternating if i.is_multiple_of(2) => limit_half,
+            Pattern::Highest | Pattern::Alternating => -limit_half,
+        }
+    }
+}
+
+/// A digest of the sums, and of what rescaling makes of them, of matrices with `columns`
+/// columns (one of [`LENGTHS`]): random and extreme factors at every alignment, for one token
+/// and for several. It takes 9 KB of stack.
+///
+/// # Errors
+/// If `columns` is none of [`LENGTHS`].
+pub fn digest(columns: usize) -> Result<u64, ModelError> {
+    if !LENGTHS.contains(&columns) {
+        return Err(ModelError::Scratch { needed: columns, actual: LONGEST });
+    }
+    let mut digest = fnv::START;
+    for pattern in PATTERNS {
+        let mut random = Random(columns as u64);
+        for offset in 0..WEIGHT_OFFSETS {
+            for tokens in TOKENS {
+                digest = matrix(columns, tokens, pattern, offset, &mut random, digest)?;
+            }
+        }
+        for offset in 0..HALF_OFFSETS {
+            for rows in DOT_ROWS {
+                digest = pairs([columns, rows], pattern, offset, &mut random, digest);
+            }
+        }
+    }
+    Ok(digest)
+}
+
+/// An array at a multiple of 4 bytes.
+#[repr(align(4))]
+struct Aligned<T>(T);
+
+/// Some rows by `tokens` tokens, the weights `offset` bytes from a word.
+fn matrix(
+    columns: usize,
+    tokens: usize,
+    pattern: Pattern,
+    offset: usize,
+    random: &mut Random,
+    digest: u64,
+) -> Result<u64, ModelError> {
+    let mut weights = Aligned([0; WEIGHTS]);
+    let mut scratch = Aligned([0; 4 * TILE_WORDS]);
+    let mut sums = [0; 2 * MOST_TOKENS];
+    let sums = &mut sums[..rows(tokens) * tokens];
+    let too_long = ModelError::Scratch { needed: columns, actual: LONGEST };
+    let bytes = Layout::new(rows(tokens), columns).bytes();
+    let weights = weights.0.get_mut(offset..offset + bytes).ok_or(too_long)?;
+    // What stands in absent columns must not matter, so that they are filled too.
+    for (i, weight) in weights.iter_mut().enumerate() {
+        *weight = pattern.weight(i, random);
+    }
+    let mut tile = Tile::take(&mut Arena::new(&mut scratch.0, 0)?, tokens, columns)?;
+    let limit = tile.limit();
+    for column in 0..columns {
+        let mut values = [0; MOST_TOKENS];
+        let values = &mut values[..tokens];
+        values.fill_with(|| pattern.activation(column, limit, random));
+        // One by one, or a column at once: it must not matter.
+        if column.is_multiple_of(2) {
+            tile.set_column(column, values.iter().copied());
+        } else {
+            values.iter().enumerate().for_each(|(token, &x)| tile.set(token, column, x));
+        }
+    }
+    all_sums(weights, &tile, sums);
+    Ok(sums.iter().fold(digest, |digest, &sum| {
+        let shift = Shift::saturating((random.next() % 62) as i32 + 1);
+        let [multiplier, bias] = [random.next().cast_signed(), random.next().cast_signed() >> 8];
+        let scaled = rescale(sum, multiplier, shift, bias, i32::MAX);
+        fnv::step(fnv::step(digest, sum.cast_unsigned().into()), scaled.cast_unsigned().into())
+    }))
+}
+
+/// The sums of all rows for every token.
+fn all_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
+    match tile.tokens() {
+        1 => single_sums(weights, tile, sums),
+        _ => pair_sums(weights, tile, sums),
+    }
+}
+
+/// One vector by some rows of 16 bits, both `offset` halfwords from a word.
+fn pairs(
+    [length, count]: [usize; 2],
+    pattern: Pattern,
+    offset: usize,
+    random: &mut Random,
+    digest: u64,
+) -> u64 {
+    let mut vector = Aligned([0; LONGEST + HALF_OFFSETS]);
+    let mut rows = Aligned([0; HALVES]);
+    let mut sums = [0; MOST_DOT_ROWS];
+    let sums = &mut sums[..count];
+    let limit = pair_limit(length);
+    let vector = &mut vector.0[offset..offset + length];
+    let rows = &mut rows.0[offset..offset + length * count];
+    for (i, x) in vector.iter_mut().chain(rows.iter_mut()).enumerate() {
+        *x = pattern.activation(i, limit, random);
+    }
+    dots(vector, rows, sums);
+    sums.iter().fold(digest, |digest, &sum| fnv::step(digest, sum.cast_unsigned().into()))
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::{vec, vec::Vec};
+
+    /// Sums by definition, in 64 bits, from values of which each was set once.
+    fn by_definition(columns: usize, weights: &[i8], activations: &[Vec<i16>]) -> Vec<i64> {
+        let rows = rows(activations.len());
+        let layout = Layout::new(rows, columns);
+        let sum = |row: usize, token: &Vec<i16>| -> i64 {
+            let product = |c: usize| i64::from(weights[layout.index(row, c)]) * i64::from(token[c]);
+            (0..columns).map(product).sum()
+        };
+        (0..rows).flat_map(|row| activations.iter().map(move |token| sum(row, token))).collect()
+    }
+
+    #[test]
+    fn sums_equal_their_definition() {
+        for columns in LENGTHS {
+            let mut random = Random(columns as u64);
+            for (pattern, tokens) in PATTERNS.iter().flat_map(|p| TOKENS.map(|tokens| (p, tokens)))
+            {
+                let bytes = Layout::new(rows(tokens), columns).bytes();
+                let weights: Vec<i8> = (0..bytes).map(|i| pattern.weight(i, &mut random)).collect();
+                let mut memory = vec![0; 4 * tile_words(tokens, columns) + 3];
+                let mut arena = Arena::new(&mut memory, 0).unwrap();
+                let mut tile = Tile::take(&mut arena, tokens, columns).unwrap();
+                let limit = tile.limit();
+                let activations: Vec<Vec<i16>> = (0..tokens)
+                    .map(|_| {
+                        (0..columns).map(|c| pattern.activation(c, limit, &mut random)).collect()
+                    })
+                    .collect();
+                for (token, values) in activations.iter().enumerate() {
+                    values.iter().enumerate().for_each(|(c, &x)| tile.set(token, c, x));
+                }
+                let mut sums = vec![0; rows(tokens) * tokens];
+                all_sums(&weights, &tile, &mut sums);
+                let sums: Vec<i64> = sums.into_iter().map(i64::from).collect();
+                assert_eq!(sums, by_definition(columns, &weights, &activations), "{columns}");
+            }
+        }
+    }
+
+    #[test]
+    fn pair_products_equal_their_definition() {
+        for length in LENGTHS {
+            let mut random = Random(length as u64);
+            for pattern in PATTERNS {
+                let limit = pair_limit(length);
+                let values: Vec<i16> =
+                    (0..4 * length).map(|i| pattern.activation(i, limit, &mut random)).collect();
+                let (vector, rows) = values.split_at(length);
+                let mut sums = [0; 3];
+                dots(vector, rows, &mut sums);
+                for (sum, row) in sums.iter().zip(rows.chunks_exact(length)) {
+                    let products =
+                        vector.iter().zip(row).map(|(&a, &b)| i64::from(a) * i64::from(b));
+                    assert_eq!(i64::from(*sum), products.sum::<i64>(), "{length}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn digests_differ_and_longer_matrices_are_refused() {
+        assert_ne!(digest(7).unwrap(), digest(8).unwrap());
+        assert!(digest(LONGEST + 1).is_err());
+    }
+}
