@@ -22,7 +22,7 @@ impl<R: Read> Lines<R> {
 
     /// The next line without its end, cut after [`MAX_LINE`] and one byte; `None` once the other
     /// side has ended the transmission.
-    pub fn next(&mut self) -> Result<Option<&[u8]>, R::Error> {
+    pub fn next_line(&mut self) -> Result<Option<&[u8]>, R::Error> {
         self.line.clear();
         while !self.ended {
             let mut byte = [0];

@@ -7,24 +7,19 @@
 #![no_std]
 #![no_main]
 
-mod clock;
-mod line;
 #[cfg(feature = "net")]
 mod net;
-mod stack;
-mod uart;
 
 use core::fmt::{self, Write as _};
-use core::panic::PanicInfo;
 
 use cortex_m_rt::entry;
-use cortex_m_semihosting::debug::{self, EXIT_FAILURE, EXIT_SUCCESS};
 use kibitzer_core::board::Board;
 use kibitzer_core::viveka;
-
-use clock::Clock;
-use line::Lines;
-use uart::Ports;
+use kibitzer_firmware::clock::Clock;
+use kibitzer_firmware::end::exit;
+use kibitzer_firmware::line::Lines;
+use kibitzer_firmware::stack;
+use kibitzer_firmware::uart::{self, Ports};
 
 #[entry]
 fn main() -> ! {
@@ -42,17 +37,14 @@ fn main() -> ! {
     #[cfg(not(feature = "net"))]
     let net = None;
     let board = Board { weights: &viveka::FITTED, net };
-    match converse(board, ports, &clock) {
-        Ok(()) => exit(EXIT_SUCCESS),
-        Err(_) => exit(EXIT_FAILURE),
-    }
+    exit(converse(board, ports, &clock).is_ok())
 }
 
 /// Answers line after line until the other side ends the transmission.
 fn converse(mut board: Board<'_>, ports: Ports, clock: &Clock) -> fmt::Result {
     let Ports { input, mut output, mut diagnostics } = ports;
     let mut lines = Lines::new(input);
-    while let Ok(Some(line)) = lines.next() {
+    while let Ok(Some(line)) = lines.next_line() {
         let start = clock.ticks();
         let mut last = start;
         board.answer_in_stages(line, &mut output, &mut |stage| {
@@ -64,19 +56,4 @@ fn converse(mut board: Board<'_>, ports: Ports, clock: &Clock) -> fmt::Result {
         writeln!(diagnostics, "ticks {}", clock.ticks() - start)?;
     }
     writeln!(diagnostics, "stack {}", stack::deepest())
-}
-
-/// Ends the emulation with this status. On a board without a debugger it stops here.
-fn exit(status: debug::ExitStatus) -> ! {
-    debug::exit(status);
-    loop {
-        cortex_m::asm::wfi();
-    }
-}
-
-#[panic_handler]
-fn panic(info: &PanicInfo<'_>) -> ! {
-    // Nothing is left to do if even this fails.
-    let _ = writeln!(uart::last_words(), "{info}");
-    exit(EXIT_FAILURE)
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::shell;
 
 /// SysTick runs at 25 MHz and QEMU's `-icount shift=0` at one instruction a nanosecond.
-const INSTRUCTIONS_A_TICK: u64 = 40;
+pub const INSTRUCTIONS_A_TICK: u64 = 40;
 
 /// The emulator executes some hundred million instructions a second, the positions take 20
 /// thousand million with a network.
@@ -37,6 +37,44 @@ pub struct Costs {
     pub stack: u64,
 }
 
+/// QEMU's board with a Cortex-M4.
+pub const M4_BOARD: &str = "mps2-an386";
+
+/// QEMU as `board` running `image`: UART0 on its own input and output, UART1 into a file, one
+/// instruction a nanosecond.
+fn board(emulator: &Path, board: &str, image: &Path, diagnostics: &Path) -> Command {
+    let mut command = Command::new(emulator);
+    command.args(["-machine", board, "-icount", "shift=0", "-display", "none"]);
+    command.args(["-monitor", "none", "-serial", "stdio", "-serial"]);
+    command.arg(format!("file:{}", diagnostics.display()));
+    command.args(["-semihosting-config", "enable=on,target=native", "-kernel"]).arg(image);
+    command
+}
+
+/// Runs the emulator between two files and returns what is in the second.
+fn answers_of(mut command: Command, input: &Path, answers: &Path) -> Result<Vec<u8>> {
+    println!("$ {} < {} > {}", shell::text(&command), input.display(), answers.display());
+    command.stdin(File::open(input)?).stdout(File::create(answers)?).stderr(Stdio::inherit());
+    let status = shell::run_within(&mut command, LIMIT)?;
+    let answers = fs::read(answers)?;
+    if !status.success() {
+        bail!("the firmware ended with {status}, saying last: {}", last_line(&answers));
+    }
+    Ok(answers)
+}
+
+/// Starts `image` on `machine`, sends it nothing, and returns what it says on UART0 and UART1.
+pub fn listen(emulator: &Path, machine: &str, image: &Path) -> Result<[Vec<u8>; 2]> {
+    let folder = shell::target_dir()?.join("board");
+    fs::create_dir_all(&folder)?;
+    let [input, answers, diagnostics] =
+        ["nothing", "answers.txt", "diagnostics.txt"].map(|name| folder.join(machine).join(name));
+    fs::create_dir_all(folder.join(machine))?;
+    fs::write(&input, [])?;
+    let answers = answers_of(board(emulator, machine, image, &diagnostics), &input, &answers)?;
+    Ok([answers, fs::read(&diagnostics)?])
+}
+
 /// Starts `image` and sends it the lines of `positions`.
 pub fn run(emulator: &Path, image: &Path, positions: &Path) -> Result<Run> {
     // Plain files on both ends: nothing to deadlock on, and something to look at afterwards.
@@ -48,18 +86,8 @@ pub fn run(emulator: &Path, image: &Path, positions: &Path) -> Result<Run> {
     lines.push(END_OF_TRANSMISSION);
     fs::write(&input, lines)?;
 
-    let mut command = Command::new(emulator);
-    command.args(["-machine", "mps2-an386", "-icount", "shift=0", "-display", "none"]);
-    command.args(["-monitor", "none", "-serial", "stdio", "-serial"]);
-    command.arg(format!("file:{}", diagnostics.display()));
-    command.args(["-semihosting-config", "enable=on,target=native", "-kernel"]).arg(image);
-    println!("$ {} < {} > {}", shell::text(&command), input.display(), answers.display());
-    command.stdin(File::open(&input)?).stdout(File::create(&answers)?).stderr(Stdio::inherit());
-    let status = shell::run_within(&mut command, LIMIT)?;
-    let answers = fs::read(&answers)?;
-    if !status.success() {
-        bail!("the firmware ended with {status}, saying last: {}", last_line(&answers));
-    }
+    let command = board(emulator, M4_BOARD, image, &diagnostics);
+    let answers = answers_of(command, &input, &answers)?;
     let costs = Costs::parse(&fs::read_to_string(&diagnostics)?)?;
     let count = fs::read_to_string(positions)?.lines().count();
     ensure!(costs.answers == count, "{} of {count} positions timed", costs.answers);

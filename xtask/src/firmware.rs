@@ -85,7 +85,8 @@ pub fn compare(setup: &Setup, host: &Host, net: &Path) -> Result<Option<Report>>
 fn build(toolchain: &Toolchain, net: Option<&Path>) -> Result<PathBuf> {
     // A network's inner loops are made fast; Viveka's code is made small.
     let profile = if net.is_some() { "release" } else { "small" };
-    let mut build = toolchain.cargo("build", profile);
+    let mut build = toolchain.cargo("build", profile, TARGET);
+    build.args(["--bin", "kibitzer-firmware"]);
     match net {
         Some(net) => build.env("KIBITZER_NET", net),
         None => build.arg("--no-default-features"),

@@ -30,6 +30,12 @@ impl Host {
         Ok(Self { program: shell::target_dir()?.join(profile).join(name) })
     }
 
+    /// An example that was built together with the tests.
+    pub fn example(name: &str) -> Result<PathBuf> {
+        let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+        Ok(shell::target_dir()?.join("debug/examples").join(name))
+    }
+
     /// A command of `kibitzer`, to be run in the root.
     pub fn kibitzer(&self, subcommand: &str) -> Command {
         let mut command = Command::new(&self.program);

@@ -5,6 +5,7 @@ mod elf;
 mod emulator;
 mod firmware;
 mod host;
+mod kernels;
 mod machine;
 mod setup;
 mod shaders;
@@ -33,6 +34,8 @@ enum Command {
     Test,
     /// Build the firmware, run it under QEMU and compare its answers with the host's
     Firmware,
+    /// The network's inner loops on emulated boards: their sums against the host's, their cost
+    Kernels,
     /// The GPU backend's suite on another Vulkan driver, or under Vulkan's validation layer
     Shaders(shaders::Options),
 }
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         Command::Demo => demo::command(),
         Command::Test => test::command(),
         Command::Firmware => firmware::command(),
+        Command::Kernels => kernels::command(),
         Command::Shaders(options) => shaders::command(&options),
     };
     match outcome {

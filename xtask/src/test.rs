@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::firmware;
 use crate::host::Host;
+use crate::kernels;
 use crate::setup::Setup;
 use crate::shell::{self, Steps};
 use crate::toolchain::Toolchain;
@@ -25,8 +26,7 @@ pub fn command() -> Result<()> {
     steps.next("lints");
     let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     shell::run(shell::cargo().args(clippy))?;
-    let firmware_lints = setup.toolchain.as_ref().and_then(Toolchain::clippy);
-    if let Some(mut clippy) = firmware_lints {
+    for mut clippy in setup.toolchain.iter().flat_map(Toolchain::clippy) {
         shell::run(&mut clippy)?;
     }
 
@@ -36,6 +36,8 @@ pub fn command() -> Result<()> {
     if let Some(report) = firmware::compare(&setup, &host, &net)? {
         report.lines().iter().for_each(|line| println!("{line}"));
     }
+    let lines = kernels::compare(&setup, &Host::example("kernels")?)?;
+    lines.iter().flatten().for_each(|line| println!("{line}"));
 
     steps.next("tests");
     let tally = cargo_test(setup.vulkan)?;

@@ -11,6 +11,9 @@ use crate::shell;
 
 /// The firmware's target: Cortex-M4 with its floating-point registers.
 pub const TARGET: &str = "thumbv7em-none-eabihf";
+/// Cortex-M0 and M0+, for which the network's inner loops are built too.
+pub const SMALL_TARGET: &str = "thumbv6m-none-eabi";
+const TARGETS: [&str; 2] = [TARGET, SMALL_TARGET];
 
 /// Debian's compiler, its library's source and its lints.
 const DEBIAN_PACKAGES: [&str; 3] = ["rustc-web", "rust-web-src", "rust-web-clippy"];
@@ -20,9 +23,9 @@ const DEBIAN_CLIPPY: &str = "/usr/bin/clippy-driver";
 /// A download that hangs must not hang us.
 const DOWNLOAD_LIMIT: Duration = Duration::from_secs(120);
 
-/// A way to build for [`TARGET`].
+/// A way to build for [`TARGETS`].
 pub enum Toolchain {
-    /// The default compiler has the target's library.
+    /// The default compiler has the targets' libraries.
     Prebuilt,
     /// Debian's compiler builds `core` from source; `linker` is the default toolchain's.
     BuildStd {
@@ -40,10 +43,11 @@ impl Toolchain {
         if add_by_rustup().is_ok() && has_prebuilt()? {
             return Ok(Self::Prebuilt);
         }
-        println!("rustup cannot add {TARGET}; building its core library from Debian's source");
+        let targets = TARGETS.join(" ");
+        println!("rustup cannot add {targets}; building their core library from Debian's source");
         installer
             .install(&DEBIAN_PACKAGES)
-            .with_context(|| format!("rustup target add {TARGET} failed; without it"))?;
+            .with_context(|| format!("rustup target add {targets} failed; without it"))?;
         debian()?.context("rustc-web and rust-web-src are installed, yet unusable")
     }
 
@@ -55,14 +59,18 @@ impl Toolchain {
         }
     }
 
-    /// `cargo clippy`, denying warnings; `None` where Debian's lints are absent.
-    pub fn clippy(&self) -> Option<Command> {
+    /// `cargo clippy` for each target, denying warnings; none where Debian's lints are absent.
+    pub fn clippy(&self) -> impl Iterator<Item = Command> {
+        TARGETS.iter().filter_map(|target| self.clippy_for(target))
+    }
+
+    fn clippy_for(&self, target: &str) -> Option<Command> {
         let mut command = match self {
-            Self::Prebuilt => self.cargo("clippy", "release"),
+            Self::Prebuilt => self.cargo("clippy", "release", target),
             Self::BuildStd { .. } if !Path::new(DEBIAN_CLIPPY).exists() => return None,
             // cargo clippy would call the other toolchain's driver, which cannot read this core.
             Self::BuildStd { .. } => {
-                let mut command = self.cargo("check", "release");
+                let mut command = self.cargo("check", "release", target);
                 command.env("RUSTC_WORKSPACE_WRAPPER", DEBIAN_CLIPPY);
                 command.env("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
                 return Some(command);
@@ -82,16 +90,17 @@ impl Toolchain {
     }
 
     /// A subcommand of cargo in the firmware's folder, with what this way adds.
-    pub fn cargo(&self, subcommand: &str, profile: &str) -> Command {
+    pub fn cargo(&self, subcommand: &str, profile: &str, target: &str) -> Command {
         let mut command = shell::cargo();
-        // The folder's own .cargo/config.toml holds the target and the linker script.
+        // The folder's own .cargo/config.toml holds the linker script.
         command.current_dir(shell::root().join("firmware-demo"));
-        command.args([subcommand, "--profile", profile, "--locked"]);
+        command.args([subcommand, "--profile", profile, "--target", target, "--locked"]);
         command.arg("--target-dir").arg(self.target_dir());
         if let Self::BuildStd { linker } = self {
             command.arg("-Zbuild-std=core");
             command.env("RUSTC", DEBIAN_RUSTC).env("RUSTC_BOOTSTRAP", "1");
-            command.env("CARGO_TARGET_THUMBV7EM_NONE_EABIHF_LINKER", linker);
+            let variable = target.to_uppercase().replace(['-', '.'], "_");
+            command.env(format!("CARGO_TARGET_{variable}_LINKER"), linker);
         }
         command
     }
@@ -99,7 +108,7 @@ impl Toolchain {
 
 fn add_by_rustup() -> Result<()> {
     let mut add = Command::new("rustup");
-    add.args(["target", "add", TARGET]);
+    add.args(["target", "add"]).args(TARGETS);
     println!("$ {}", shell::text(&add));
     let status = shell::run_within(&mut add, DOWNLOAD_LIMIT)?;
     ensure!(status.success(), "rustup ended with {status}");
@@ -107,11 +116,14 @@ fn add_by_rustup() -> Result<()> {
 }
 
 fn has_prebuilt() -> Result<bool> {
-    let library = rustlib("rustc")?.join(TARGET).join("lib");
+    let rustlib = rustlib("rustc")?;
     // rustup removes the files of a target, not always its folder.
-    Ok(fs::read_dir(library).is_ok_and(|files| {
-        files.flatten().any(|file| file.file_name().to_string_lossy().starts_with("libcore-"))
-    }))
+    let has_core = |target| {
+        fs::read_dir(rustlib.join(target).join("lib")).is_ok_and(|files| {
+            files.flatten().any(|file| file.file_name().to_string_lossy().starts_with("libcore-"))
+        })
+    };
+    Ok(TARGETS.into_iter().all(has_core))
 }
 
 /// Debian's compiler with its source beside it, and the linker it lacks.

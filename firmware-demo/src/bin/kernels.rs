@@ -1,0 +1,82 @@
+//! The network's inner loops on the board: whether they give the host's sums, and what they cost.
+//!
+//! UART0 says the digests of the sums, line by line as the core's example of the same name says
+//! them on the host. UART1 says for each product `TOKENS ROWS COLUMNS RUNS TICKS`, where the
+//! ticks, of the 25 MHz SysTick, are those of all runs together.
+#![no_std]
+#![no_main]
+
+use core::fmt::{self, Write as _};
+
+use cortex_m_rt::entry;
+use kibitzer_core::net::ModelError;
+use kibitzer_core::net::infer::self_test::{LENGTHS, Product, WIDTH, digest, digest_of};
+use kibitzer_firmware::clock::Clock;
+use kibitzer_firmware::end::exit;
+use kibitzer_firmware::uart::{self, Ports, Transmitter};
+
+/// Tokens of the products: the squares, a single position.
+const TOKENS: [usize; 2] = [64, 1];
+const MOST_TOKENS: usize = TOKENS[0];
+/// Runs of each product that are measured together.
+const RUNS: u64 = 8;
+
+#[entry]
+fn main() -> ! {
+    // The runtime hands these out once, as `&'static mut`.
+    static mut MEMORY: [u32; Product::words(MOST_TOKENS)] = [0; Product::words(MOST_TOKENS)];
+    static mut OUTPUTS: [i8; MOST_TOKENS * WIDTH] = [0; MOST_TOKENS * WIDTH];
+
+    let core = cortex_m::Peripherals::take().expect("nobody took them before main");
+    let mut ports = uart::take().expect("nobody took them before main");
+    let clock = Clock::start(core.SYST);
+    let checked = check(&mut ports.output);
+    let measured =
+        TOKENS.iter().try_for_each(|&tokens| measure(tokens, &clock, MEMORY, OUTPUTS, &mut ports));
+    exit(checked.is_ok() && measured.is_ok())
+}
+
+/// What keeps the board from telling.
+enum Failure {
+    Output,
+    Model,
+}
+
+impl From<fmt::Error> for Failure {
+    fn from(_: fmt::Error) -> Self {
+        Self::Output
+    }
+}
+
+impl From<ModelError> for Failure {
+    fn from(_: ModelError) -> Self {
+        Self::Model
+    }
+}
+
+fn check(output: &mut Transmitter) -> Result<(), Failure> {
+    for columns in LENGTHS {
+        writeln!(output, "columns {columns} {:016x}", digest(columns)?)?;
+    }
+    Ok(())
+}
+
+fn measure(
+    tokens: usize,
+    clock: &Clock,
+    memory: &mut [u32],
+    outputs: &mut [i8],
+    ports: &mut Ports,
+) -> Result<(), Failure> {
+    let Ports { output, diagnostics, .. } = ports;
+    let mut product = Product::new(tokens, memory)?;
+    let outputs = &mut outputs[..tokens * WIDTH];
+    let start = clock.ticks();
+    for _ in 0..RUNS {
+        product.run(outputs);
+    }
+    let ticks = clock.ticks() - start;
+    writeln!(output, "product {tokens} {WIDTH} {WIDTH} {:016x}", digest_of(outputs))?;
+    writeln!(diagnostics, "{tokens} {WIDTH} {WIDTH} {RUNS} {ticks}")?;
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! The network's inner loops on emulated boards: the host's sums, and what a multiply-add costs.
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::emulator::{self, INSTRUCTIONS_A_TICK, M4_BOARD};
+use crate::setup::Setup;
+use crate::shell;
+use crate::toolchain::{SMALL_TARGET, TARGET, Toolchain};
+
+/// A core, and the most instructions that a multiply-add may cost on it, rescaling included: of a
+/// product with 64 tokens, and with one.
+struct Core {
+    name: &'static str,
+    target: &'static str,
+    machine: &'static str,
+    bars: [(u64, f64); 2],
+}
+
+const CORES: [Core; 2] = [
+    Core { name: "Cortex-M4", target: TARGET, machine: M4_BOARD, bars: [(64, 1.00), (1, 1.40)] },
+    // QEMU has no board of this kind with a Cortex-M0+; its Cortex-M3 runs the same instructions.
+    Core {
+        name: "Cortex-M0+",
+        target: SMALL_TARGET,
+        machine: "mps2-an385",
+        bars: [(64, 3.80), (1, 4.20)],
+    },
+];
+
+/// `cargo xtask kernels`
+pub fn command() -> Result<()> {
+    let setup = Setup::prepare();
+    let mut build = shell::cargo();
+    build.args(["build", "--locked", "--release", "--package", "kibitzer-core"]);
+    shell::run(build.args(["--example", "kernels"]))?;
+    let name = format!("kernels{}", std::env::consts::EXE_SUFFIX);
+    let host = shell::target_dir()?.join("release/examples").join(name);
+    match compare(&setup, &host)? {
+        Some(lines) => lines.iter().for_each(|line| println!("{line}")),
+        None => {
+            setup.print_missing();
+            bail!("the kernels were not compared");
+        }
+    }
+    Ok(())
+}
+
+/// Runs the inner loops on each core, compares their digests with those that `host` prints, and
+/// fails on a difference or a bar exceeded; the figures, one a line. `None` where the compiler or
+/// the emulator is missing.
+pub fn compare(setup: &Setup, host: &Path) -> Result<Option<Vec<String>>> {
+    let (Some(toolchain), Some(emulator)) = (&setup.toolchain, &setup.emulator) else {
+        return Ok(None);
+    };
+    let expected = shell::output(&mut Command::new(host))?;
+    let mut lines = Vec::new();
+    for core in &CORES {
+        let image = build(toolchain, core.target)?;
+        let [digests, costs] = emulator::listen(emulator, core.machine, &image)?;
+        let [digests, costs] =
+            [digests, costs].map(|text| String::from_utf8_lossy(&text).into_owned());
+        require_equal(core, &digests, &expected)?;
+        lines.extend(core.within_bars(&costs)?);
+    }
+    Ok(Some(lines))
+}
+
+fn build(toolchain: &Toolchain, target: &str) -> Result<PathBuf> {
+    shell::run(toolchain.cargo("build", "release", target).args(["--bin", "kernels"]))?;
+    let image = toolchain.target_dir().join(target).join("release/kernels");
+    ensure!(image.is_file(), "cargo left no image at {}", image.display());
+    Ok(image)
+}
+
+/// Fails with the first line that differs.
+fn require_equal(core: &Core, board: &str, host: &str) -> Result<()> {
+    let (mut board, mut host) = (board.lines(), host.lines());
+    loop {
+        match (board.next(), host.next()) {
+            (None, None) => return Ok(()),
+            (a, b) if a == b => {}
+            (a, b) => {
+                let [a, b] = [a, b].map(|line| line.unwrap_or("(ended)"));
+                bail!("the kernels differ: {a} ({}), {b} (host)", core.name);
+            }
+        }
+    }
+}
+
+impl Core {
+    /// A line for each product of `costs`, which must be those of the bars.
+    fn within_bars(&self, costs: &str) -> Result<Vec<String>> {
+        let mut products = costs.lines();
+        let mut lines = Vec::new();
+        for (tokens, bar) in self.bars {
+            let line = products.next().with_context(|| format!("{}: no product", self.name))?;
+            let product = Product::parse(line).with_context(|| format!("no product: {line}"))?;
+            ensure!(product.tokens == tokens, "another product than {tokens} tokens: {line}");
+            let cost = product.cost();
+            let Product { tokens, rows, columns, .. } = product;
+            let shape = format!("{tokens} x {rows} x {columns}");
+            ensure!(
+                cost <= bar,
+                "{}, {shape}: {cost:.3} instructions a multiply-add, {bar:.2} are allowed",
+                self.name
+            );
+            lines.push(format!(
+                "{:<17} {shape:<14} {cost:.3} instructions a multiply-add, {bar:.2} allowed",
+                self.name
+            ));
+        }
+        Ok(lines)
+    }
+}
+
+/// What some runs of a product took.
+struct Product {
+    tokens: u64,
+    rows: u64,
+    columns: u64,
+    runs: u64,
+    ticks: u64,
+}
+
+impl Product {
+    /// Reads `TOKENS ROWS COLUMNS RUNS TICKS`.
+    fn parse(line: &str) -> Option<Self> {
+        let numbers: Vec<u64> = line.split_whitespace().flat_map(str::parse).collect();
+        let [tokens, rows, columns, runs, ticks] = numbers[..] else { return None };
+        Some(Self { tokens, rows, columns, runs, ticks })
+    }
+
+    /// Instructions a multiply-add.
+    fn cost(&self) -> f64 {
+        let products = self.tokens * self.rows * self.columns * self.runs;
+        (self.ticks * INSTRUCTIONS_A_TICK) as f64 / products as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_hold() {
+        let [m4, _] = CORES;
+        // 40 instructions a tick: 64 · 10 · 10 · 2 multiply-adds at exactly the bar.
+        let good = "64 10 10 2 320\r\n1 10 10 4 14\r\n";
+        let lines = m4.within_bars(good).expect("within");
+        assert!(lines[0].contains("1.000") && lines[1].contains("1.400"), "{lines:?}");
+        let error = |costs: &str| format!("{:#}", m4.within_bars(costs).expect_err("exceeded"));
+        assert!(error("64 10 10 2 321\n1 10 10 4 14\n").contains("1.003"));
+        assert!(error("64 10 10 2 320\n1 10 10 4 15\n").contains("1.500"));
+        assert!(error("64 10 10 2 320\n").contains("no product"));
+        assert!(error("64 10 10 2\n").contains("no product"));
+        assert!(error("1 10 10 4 14\n64 10 10 2 320\n").contains("another"));
+    }
+
+    #[test]
+    fn the_first_difference_is_told() {
+        let [m4, _] = CORES;
+        require_equal(&m4, "columns 1 a\r\ncolumns 2 b\r\n", "columns 1 a\ncolumns 2 b\n")
+            .expect("equal");
+        let error = |board, host| require_equal(&m4, board, host).expect_err("differ").to_string();
+        assert!(error("a\nb\n", "a\nc\n").contains("b (Cortex-M4), c (host)"));
+        assert!(error("a\n", "a\nc\n").contains("(ended)"));
+    }
+}
