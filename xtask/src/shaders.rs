@@ -35,7 +35,7 @@ pub fn command(options: &Options) -> Result<()> {
     let folder = shell::target_dir()?.join("vulkan");
     fs::create_dir_all(&folder)?;
     let mut suite = shell::cargo();
-    suite.args(["test", "--locked", "-p", "kibitzer-gpu", "--test", "gpu", "--"]);
+    suite.args(["test", "--locked", "--workspace", "--test", "gpu", "--"]);
     suite.args(&options.filter);
     let adapter = if options.swiftshader {
         let driver = "usr/lib/chromium/vk_swiftshader_icd.json";
