@@ -47,7 +47,8 @@ pub trait Backend {
     ///
     /// # Errors
     /// If the batch is malformed or lacks targets, a hyperparameter is out of range, or the
-    /// device fails; [`Error::Diverged`] as for [`Backend::losses`].
+    /// device fails; [`Error::Diverged`] as for [`Backend::losses`] if so many steps are under way
+    /// that the oldest has to be waited for.
     fn submit(&mut self, batch: &Batch, hyper: &AdamW, value_weight: f32) -> Result<(), Error>;
 
     /// The losses of the oldest step that has not been told yet, once more than `under_way` are

@@ -66,6 +66,9 @@ pub enum Error {
         /// The norm of its gradient.
         gradient_norm: f32,
     },
+    /// The device has not enough memory.
+    #[error("device: out of memory")]
+    OutOfMemory,
     /// The device failed, or there is none.
     #[error("device: {0}")]
     Device(String),

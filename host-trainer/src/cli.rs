@@ -3,7 +3,11 @@ use std::{ffi::OsString, io, process::ExitCode};
 
 use clap::{Parser, Subcommand, error::ErrorKind};
 
-use crate::{commands, error::UserError, progress};
+use crate::{
+    commands,
+    error::{self, UserError},
+    progress,
+};
 
 /// Fits Viveka, trains and quantizes the Kibitzer network, and judges both.
 ///
@@ -74,6 +78,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) if error.is::<Interrupted>() => ExitCode::from(130),
         Err(error) => {
+            let error = error::of_backend(error);
             eprintln!("kibitzer: {error:#}");
             if is_users(&error) { ExitCode::from(2) } else { ExitCode::FAILURE }
         }

@@ -3,13 +3,17 @@ use anyhow::Result;
 use clap::ValueEnum;
 use kibitzer_core::net::Config;
 use kibitzer_gpu::{
-    Backend, OptimizerState,
+    Backend, MemoryPlan, OptimizerState,
     cpu::Cpu,
     gpu::{self, Choice, Gpu, MemoryLimits},
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{error::UserError, model::Model, tuning};
+use crate::{
+    error::{OUT_OF_MEMORY, UserError},
+    model::Model,
+    tuning,
+};
 
 /// Positions that the processor takes at a time; larger batches are taken in parts, which keeps
 /// the buffers in the cache. Part of what decides the last bits of a run.
@@ -100,6 +104,29 @@ impl Device {
         Ok(opened)
     }
 
+    /// What [`Device::trainer`] would keep in memory, with an average of the weights or without;
+    /// on a GPU nothing is allocated.
+    ///
+    /// # Errors
+    /// As [`Device::trainer`].
+    pub fn plan(
+        self,
+        config: &Config,
+        positions: usize,
+        precision: Precision,
+        average: bool,
+    ) -> Result<MemoryPlan> {
+        if let Some(adapter) = self.tuned_adapter(precision)? {
+            let plan = Gpu::plan(&adapter, config, positions);
+            return Ok(plan.map_err(|error| self.refuse(&error))?);
+        }
+        let mut cpu = Cpu::new(config, 0, positions.min(CPU_CHUNK))?;
+        if average {
+            cpu.average(0.0)?;
+        }
+        Ok(cpu.memory())
+    }
+
     fn open(
         self,
         model: &Model,
@@ -134,16 +161,28 @@ impl Device {
         precision: Precision,
         new: impl Fn(gpu::Device, &Config, usize) -> Result<Gpu, kibitzer_gpu::Error>,
     ) -> Result<Option<Opened>> {
-        let Some(adapter) = self.adapter()? else { return Ok(None) };
-        let adapter = adapter.with_precision(precision.into()).map_err(|e| self.refuse(&e))?;
+        let Some(adapter) = self.tuned_adapter(precision)? else { return Ok(None) };
         let found = adapter.description();
         tracing::info!("computing on {}", found.name);
         let name = format!("{} ({}, {})", found.name, found.backend, found.driver);
         let device = if found.software { Device::Software } else { Device::Gpu };
-        let adapter = tuning::with_choices(adapter)?;
-        let opened = new(adapter, &model.config, positions);
+        let mut first = Some(adapter);
+        let opened = halving(positions, |positions| {
+            // A device that ran out of memory is of no more use.
+            let adapter =
+                first.take().map_or_else(|| self.tuned_adapter(precision), |a| Ok(Some(a)));
+            let adapter = adapter?.expect("it was there before");
+            Ok(new(adapter, &model.config, positions))
+        })?;
         let backend = Box::new(opened.map_err(|error| self.refuse(&error))?);
         Ok(Some(Opened { backend, device, adapter: Some(name) }))
+    }
+
+    /// The adapter with its precision and its choices; `None` if that is the processor.
+    fn tuned_adapter(self, precision: Precision) -> Result<Option<gpu::Device>> {
+        let Some(adapter) = self.adapter()? else { return Ok(None) };
+        let adapter = adapter.with_precision(precision.into()).map_err(|e| self.refuse(&e))?;
+        tuning::with_choices(adapter).map(Some)
     }
 
     /// The adapter to compute on, opened; `None` if that is the processor.
@@ -162,6 +201,10 @@ impl Device {
 
     /// A device that is not there or cannot hold the network.
     fn refuse(self, error: &kibitzer_gpu::Error) -> UserError {
+        if *error == kibitzer_gpu::Error::OutOfMemory {
+            let place = format!("--device {}", self.name());
+            return UserError::new("out of memory", place, OUT_OF_MEMORY);
+        }
         let text = error.to_string();
         let text = text.strip_prefix("device: ").unwrap_or(&text);
         let (what, mend) = text.split_once("; ").unwrap_or((text, "use --device cpu"));
@@ -171,5 +214,44 @@ impl Device {
     /// As it is written on the command line.
     pub fn name(self) -> String {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+}
+
+/// What `open` makes of so many positions, or of half as many for as long as memory runs out.
+fn halving<T>(
+    mut positions: usize,
+    mut open: impl FnMut(usize) -> Result<Result<T, kibitzer_gpu::Error>>,
+) -> Result<Result<T, kibitzer_gpu::Error>> {
+    loop {
+        let opened = open(positions)?;
+        if !matches!(opened, Err(kibitzer_gpu::Error::OutOfMemory)) || positions == 1 {
+            return Ok(opened);
+        }
+        positions = positions.div_ceil(2);
+        tracing::warn!("out of memory: trying {positions} positions at a time");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kibitzer_gpu::Error;
+
+    use super::*;
+
+    #[test]
+    fn memory_that_runs_out_is_asked_for_less() {
+        let with = |most: usize| {
+            let mut asked = vec![];
+            let opened = halving(100, |positions| {
+                asked.push(positions);
+                Ok(if positions > most { Err(Error::OutOfMemory) } else { Ok(positions) })
+            });
+            (opened.unwrap(), asked)
+        };
+        assert_eq!(with(200), (Ok(100), vec![100]));
+        assert_eq!(with(30), (Ok(25), vec![100, 50, 25]));
+        assert_eq!(with(0), (Err(Error::OutOfMemory), vec![100, 50, 25, 13, 7, 4, 2, 1]));
+        let broken = || halving(8, |_| Ok(Err::<(), _>(Error::Device("lost".into()))));
+        assert_eq!(broken().unwrap(), Err(Error::Device("lost".into())));
     }
 }

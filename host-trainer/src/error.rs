@@ -1,6 +1,8 @@
 //! Mistakes of the user: one line that says what is wrong, where, and how to mend it.
 use std::{fmt, io, path::Path};
 
+use kibitzer_gpu::Error as BackendError;
+
 /// Something that only the user can mend: a wrong file, FEN or flag. Exit status 2.
 ///
 /// Any other error that reaches the command line is a defect of this program or of the machine,
@@ -53,6 +55,26 @@ impl fmt::Display for UserError {
 }
 
 impl std::error::Error for UserError {}
+
+/// What helps where a device has too little memory.
+pub const OUT_OF_MEMORY: &str = "give a smaller --batch, --precision f16 or --device cpu";
+
+/// What the user can do about an error of a backend; any other error as it is.
+pub fn of_backend(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast::<BackendError>() {
+        Ok(error @ BackendError::Diverged { .. }) => {
+            UserError::new(error, "--lr", "give a lower one").into()
+        }
+        Ok(BackendError::OutOfMemory) => {
+            UserError::new("out of memory", "--device", OUT_OF_MEMORY).into()
+        }
+        Ok(BackendError::Device(what)) => {
+            UserError::new(what, "--device", "use --device cpu").into()
+        }
+        Ok(other) => other.into(),
+        Err(error) => error,
+    }
+}
 
 /// The system's own words without Rust's "(os error 2)".
 fn reason(error: &io::Error) -> String {

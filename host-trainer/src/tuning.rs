@@ -49,8 +49,7 @@ struct KeptFor {
 /// # Errors
 /// If the device fails.
 pub fn with_choices(device: Device) -> Result<Device> {
-    let Some(path) = path() else { return Ok(device) };
-    if let Some(choices) = kept(&path, device.description()) {
+    if let Some(choices) = path().and_then(|path| kept(&path, device.description())) {
         return Ok(device.with_choices(choices));
     }
     if device.description().software {

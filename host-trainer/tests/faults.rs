@@ -7,7 +7,7 @@ use common::{folder_with_records, mistake, names, succeed};
 use kibitzer_core::net::{Config, tensors};
 use kibitzer_gpu::{AdamW, Backend, Batch, Error, Losses, MemoryPlan, OptimizerState, Outputs};
 use kibitzer_trainer::{
-    checkpoint::{Checkpoint, State},
+    checkpoint::{self, Checkpoint, State},
     device::{Device, Precision},
     error::UserError,
     model::Model,
@@ -93,7 +93,9 @@ fn a_damaged_checkpoint_is_refused() {
         fs::write(&path, &bytes).unwrap();
         let line = mistake(folder.path(), &words(RESUME));
         assert!(line.starts_with("damaged: its CRC-32 is "), "{line}");
-        let end = format!(", run/step-00000002/{file}: take another checkpoint or start a new run");
+        let end = format!(
+            ", run/step-00000002/{file}: remove the checkpoint's folder: --resume then takes the one before it"
+        );
         assert!(line.ends_with(&end), "{line}");
         fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
         let line = mistake(folder.path(), &words(RESUME));
@@ -147,46 +149,59 @@ fn records_cut_short_between_two_starts_are_refused() {
     succeed(folder.path(), &words(RESUME));
 }
 
-/// A device that is lost in its third step.
+/// A device that is lost from its third step on, which one of its functions is the first to see.
 struct Lost {
     inner: Box<dyn Backend>,
     steps: u32,
+    seen_by: &'static str,
+}
+
+impl Lost {
+    fn check(&self, function: &str) -> Result<(), Error> {
+        let lost = self.steps >= 3 && function == self.seen_by;
+        if lost { Err(Error::Device("the device is lost".into())) } else { Ok(()) }
+    }
 }
 
 impl Backend for Lost {
     fn evaluate(&mut self, batch: &Batch) -> Result<Outputs, Error> {
+        self.check("evaluate")?;
         self.inner.evaluate(batch)
     }
 
     fn gradient(&mut self, batch: &Batch, weight: f32) -> Result<(Losses, Vec<f32>), Error> {
+        self.check("gradient")?;
         self.inner.gradient(batch, weight)
     }
 
     fn submit(&mut self, batch: &Batch, hyper: &AdamW, weight: f32) -> Result<(), Error> {
         self.steps += 1;
-        if self.steps == 3 {
-            return Err(Error::Device("the device is lost".into()));
-        }
+        self.check("submit")?;
         self.inner.submit(batch, hyper, weight)
     }
 
     fn losses(&mut self, under_way: usize) -> Result<Option<Losses>, Error> {
+        self.check("losses")?;
         self.inner.losses(under_way)
     }
 
     fn parameters(&mut self) -> Result<Vec<f32>, Error> {
+        self.check("parameters")?;
         self.inner.parameters()
     }
 
     fn optimizer_state(&mut self) -> Result<OptimizerState, Error> {
+        self.check("optimizer_state")?;
         self.inner.optimizer_state()
     }
 
     fn average(&mut self, weight: f32) -> Result<(), Error> {
+        self.check("average")?;
         self.inner.average(weight)
     }
 
     fn averaged(&mut self) -> Result<Vec<f32>, Error> {
+        self.check("averaged")?;
         self.inner.averaged()
     }
 
@@ -203,34 +218,46 @@ impl Backend for Lost {
     }
 }
 
-#[test]
-fn a_lost_device_leaves_the_last_checkpoint() {
+/// The line that a run ends with when `seen_by` sees that the device is lost, and the step of the
+/// last checkpoint, which is whole.
+fn line_of_a_lost_device(seen_by: &'static str) -> (String, u64) {
     let folder = folder_with_run();
     let path = folder.path().join("run");
     let Checkpoint { model, optimizer, state, .. } =
         Checkpoint::load(&path.join("step-00000002")).unwrap();
     let inner = Device::Cpu.trainer(&model, &optimizer, 64, Precision::F32).unwrap().backend;
-    let settings = Settings { steps: 9, ..state.settings.clone() };
+    let settings = Settings { steps: 9, held_out: 0.5, ema: Some(0.9), ..state.settings.clone() };
     let run = Run {
         folder: path.clone(),
         examples: Arc::new(Records::open(&folder.path().join("records")).unwrap()),
-        backend: Box::new(Lost { inner, steps: 0 }),
+        backend: Box::new(Lost { inner, steps: 0, seen_by }),
         state: State { settings, ..state },
         save_every: 1,
-        diagnose_every: 0,
+        diagnose_every: 1,
         keep: 1,
         loaders: 1,
         stop: Arc::default(),
         untold: VecDeque::new(),
     };
     let error = run.train().unwrap_err();
-    assert!(error.is::<UserError>(), "{error:?}");
-    let place = path.join("step-00000004");
-    let line = format!(
-        "the device failed in step 5 (the device is lost), {}: it is kept; \
-         go on with --resume, or with --resume --device cpu",
-        place.display()
-    );
-    assert_eq!(error.to_string(), line);
-    assert_eq!(Checkpoint::load(&place).unwrap().state.step, 4);
+    assert!(error.is::<UserError>(), "{seen_by}: {error:?}");
+    let newest = checkpoint::newest(&path).unwrap().unwrap();
+    let line = error.to_string().replace(&newest.display().to_string(), "NEWEST");
+    (line, Checkpoint::load(&newest).unwrap().state.step)
+}
+
+#[test]
+fn a_lost_device_leaves_the_last_checkpoint() {
+    let line = "the device failed in step 5 (the device is lost), NEWEST: it is kept; \
+                go on with --resume, or with --resume --device cpu";
+    assert_eq!(line_of_a_lost_device("submit"), (line.to_owned(), 4));
+    // Whoever sees it.
+    let others =
+        ["evaluate", "gradient", "losses", "parameters", "optimizer_state", "average", "averaged"];
+    for seen_by in others {
+        let (line, saved) = line_of_a_lost_device(seen_by);
+        assert!(line.starts_with("the device failed in step "), "{seen_by}: {line}");
+        assert!(line.contains("(the device is lost), NEWEST: it is kept; "), "{seen_by}: {line}");
+        assert!((4..=5).contains(&saved), "{seen_by}: {saved}");
+    }
 }

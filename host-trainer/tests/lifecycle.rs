@@ -56,20 +56,29 @@ fn killed_at_fifty_moments_a_run_loses_nothing_saved() {
              --save-every {EVERY} --keep 2 --seed 3 --device cpu"
         )
     };
-    let path = folder.join("killed");
     let mut random = ChaCha8Rng::seed_from_u64(9);
-    for kill in 0..50 {
+    // A run that comes to its end between two kills is followed by another one.
+    let (mut kill, mut runs) = (0, vec!["killed".to_owned()]);
+    while kill < 50 {
+        let name = runs.last().expect("a run").clone();
+        let path = folder.join(&name);
         let before = checkpoints(&path).last().copied();
         let resume = if before.is_some() { " --resume" } else { "" };
-        let mut child = spawn(folder, &(run("killed") + resume));
+        let mut child = spawn(folder, &(run(&name) + resume));
         // Every other time something new must be saved first.
-        let saved = || names(folder).contains(&"killed".into()) && newest(&path) > before;
+        let saved = || names(folder).contains(&name) && newest(&path) > before;
         while kill % 2 == 0 && !saved() && child.try_wait().unwrap().is_none() {
             thread::sleep(Duration::from_millis(1));
         }
         thread::sleep(Duration::from_millis(random.random_range(0..60)));
+        if let Some(status) = child.try_wait().unwrap() {
+            assert!(status.success(), "{status}");
+            runs.push(format!("killed-{}", runs.len()));
+            continue;
+        }
         child.kill().unwrap();
         child.wait().unwrap();
+        kill += 1;
         let reached =
             lines(&path.join("metrics.jsonl")).iter().filter_map(|l| l["step"].as_u64()).max();
         let after = checkpoints(&path).last().copied();
@@ -77,10 +86,14 @@ fn killed_at_fifty_moments_a_run_loses_nothing_saved() {
         let lost = reached.unwrap_or(0).saturating_sub(after.unwrap_or(0));
         assert!(lost <= EVERY, "kill {kill}: step {reached:?} was reached, {after:?} saved");
     }
-    succeed(folder, &words(&(run("killed") + " --resume")));
+    let last = runs.last().expect("a run");
+    let resume = if checkpoints(&folder.join(last)).is_empty() { "" } else { " --resume" };
+    succeed(folder, &words(&(run(last) + resume)));
     succeed(folder, &words(&run("whole")));
-    assert_eq!(names(&path), names(&folder.join("whole")));
-    assert_eq!(losses(&path), losses(&folder.join("whole")));
+    for path in runs.iter().map(|name| folder.join(name)) {
+        assert_eq!(names(&path), names(&folder.join("whole")));
+        assert_eq!(losses(&path), losses(&folder.join("whole")));
+    }
 }
 
 /// Every loss and validation of a run, which no clock decides.

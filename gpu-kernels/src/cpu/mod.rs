@@ -41,8 +41,9 @@ pub struct Cpu {
     average: Vec<f32>,
     squares: Vec<f64>,
     state: OptimizerState,
-    /// Losses of steps that have not been asked for.
-    untold: VecDeque<Losses>,
+    /// What steps that have not been asked for came to. Those after one that diverged were not
+    /// taken, and stand for the same.
+    untold: VecDeque<Result<Losses, Error>>,
     /// Positions that the buffers hold, if they hold the whole of the last batch.
     last: Option<usize>,
 }
@@ -203,7 +204,12 @@ impl Backend for Cpu {
 
     fn submit(&mut self, batch: &Batch, hyper: &AdamW, value_weight: f32) -> Result<(), Error> {
         hyper.validate()?;
-        let losses = pooled(|| {
+        if let Some(Err(error)) = self.untold.back() {
+            let error = error.clone();
+            self.untold.push_back(Err(error));
+            return Ok(());
+        }
+        let outcome = pooled(|| {
             let losses = self.losses_and_gradient(batch, value_weight)?;
             let (loss, gradient_norm) = (losses.total, losses.gradient_norm);
             if !loss.is_finite() || !gradient_norm.is_finite() {
@@ -212,14 +218,18 @@ impl Backend for Cpu {
             let factor = hyper.clip_factor(gradient_norm);
             adamw::step(&mut self.parameters, &self.gradient, &mut self.state, hyper, factor);
             Ok(losses)
-        })?;
-        self.untold.push_back(losses);
+        });
+        match outcome {
+            Ok(_) | Err(Error::Diverged { .. }) => self.untold.push_back(outcome),
+            Err(error) => return Err(error),
+        }
         Ok(())
     }
 
     fn losses(&mut self, under_way: usize) -> Result<Option<Losses>, Error> {
         let told = self.untold.len() > under_way;
-        Ok(if told { self.untold.pop_front() } else { None })
+        let oldest = if told { self.untold.pop_front() } else { None };
+        oldest.transpose().inspect_err(|_| self.untold.clear())
     }
 
     fn parameters(&mut self) -> Result<Vec<f32>, Error> {

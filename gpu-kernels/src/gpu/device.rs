@@ -157,7 +157,7 @@ pub struct Device {
     precision: Precision,
     choices: Arc<Choices>,
     checked: bool,
-    fault: Arc<Mutex<Option<String>>>,
+    fault: Arc<Mutex<Option<Error>>>,
 }
 
 impl Device {
@@ -206,7 +206,10 @@ impl Device {
         let first = Arc::clone(&fault);
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             if let Ok(mut slot) = first.lock() {
-                slot.get_or_insert_with(|| error.to_string().replace('\n', " "));
+                slot.get_or_insert_with(|| match error {
+                    wgpu::Error::OutOfMemory { .. } => Error::OutOfMemory,
+                    other => Error::Device(other.to_string().replace('\n', " ")),
+                });
             }
         }));
         Ok(Device {
@@ -274,7 +277,7 @@ impl Device {
     /// The first error that the device reported since it was opened, if any.
     pub(super) fn check(&self) -> Result<(), Error> {
         let slot = self.fault.lock().map_err(|e| Error::Device(e.to_string()))?;
-        slot.clone().map_or(Ok(()), |message| Err(Error::Device(message)))
+        slot.clone().map_or(Ok(()), Err)
     }
 
     /// Waits until everything submitted is done.

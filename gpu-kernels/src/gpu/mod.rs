@@ -70,6 +70,15 @@ impl Gpu {
         Ok(gpu)
     }
 
+    /// What [`Gpu::new`] would keep in memory; nothing is allocated.
+    ///
+    /// # Errors
+    /// As [`Gpu::new`].
+    pub fn plan(device: &Device, config: &Config, capacity: usize) -> Result<MemoryPlan, Error> {
+        let program = Program::new(config)?;
+        Ok(runner::planned(device, &program, capacity, Purpose::Training)?.memory)
+    }
+
     /// A network that is only evaluated, in a small part of the memory. Its parameters are
     /// zeros until they are restored; gradients and steps are refused.
     ///

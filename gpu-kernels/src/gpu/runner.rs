@@ -85,6 +85,19 @@ pub(super) struct Control {
     pub loss_scale: LossScale,
 }
 
+/// The plan of a program for a device; nothing is allocated.
+pub(super) fn planned(
+    device: &Device,
+    program: &Program,
+    capacity: usize,
+    purpose: Purpose,
+) -> Result<Plan, Error> {
+    let limits = device.limits();
+    let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+    let binding = (binding.min(MAX_BINDING) / Element::F32.bytes()) as usize;
+    Plan::new(program, capacity, binding, device.precision(), purpose, device.choices())
+}
+
 /// A plan on a device.
 #[derive(Debug)]
 pub(super) struct Runner {
@@ -105,11 +118,7 @@ impl Runner {
         capacity: usize,
         purpose: Purpose,
     ) -> Result<Runner, Error> {
-        let limits = device.limits();
-        let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
-        let binding = (binding.min(MAX_BINDING) / Element::F32.bytes()) as usize;
-        let plan =
-            Plan::new(program, capacity, binding, device.precision(), purpose, device.choices())?;
+        let plan = planned(&device, program, capacity, purpose)?;
         let memory = Memory::new(&device, &plan.buffers)?;
         let run = device.device.create_buffer(&BufferDescriptor {
             label: Some("run"),
@@ -197,6 +206,9 @@ impl Runner {
     pub fn submit(&mut self, encoder: CommandEncoder) -> Result<SubmissionIndex, Error> {
         self.feed.finish(&encoder);
         let submission = self.device.queue.submit([encoder.finish()]);
+        // So that the memory of batches that have arrived is used again.
+        let polled = self.device.device.poll(wgpu::PollType::Poll);
+        polled.map_err(|e| Error::Device(format!("submitting: {e}")))?;
         self.device.check()?;
         Ok(submission)
     }

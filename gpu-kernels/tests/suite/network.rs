@@ -183,6 +183,12 @@ pub fn divergence<S: Subject>() {
         assert_eq!(bits(network.parameters().unwrap()), bits(one.parameters().unwrap()));
         assert_eq!(network.optimizer_state().unwrap(), one.optimizer_state().unwrap());
     }
+    // Each step is told in its turn: the first is sound, the second is the one that diverged.
+    network.restore(&sound, &OptimizerState::new(sound.len())).unwrap();
+    (0..4).for_each(|_| network.submit(&batch, &far, 0.25).unwrap());
+    assert!(network.losses(0).unwrap().is_some_and(|losses| losses.total.is_finite()));
+    assert!(matches!(network.losses(0), Err(Error::Diverged { .. })));
+    assert_eq!(network.losses(0), Ok(None));
     // The backend goes on from sound parameters.
     network.restore(&sound, &OptimizerState::new(sound.len())).unwrap();
     assert!(network.step(&batch, &AdamW::default(), 0.25).unwrap().total.is_finite());

@@ -47,7 +47,7 @@ class Torch:
         self.policy = torch.zeros(n, 1, reference.MOVES)
         self.policy[rows, 0, batch["legal"].astype(np.int64)] = torch.from_numpy(batch["target_policy"])
         self.value = torch.from_numpy(batch["target_value"])[:, None]
-        self.optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01)
+        self.optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.01)
 
     def run(self, what, rounds):
         loss, start = 0.0, time.perf_counter()

@@ -22,11 +22,7 @@ fn main() -> Result<()> {
     let [model, batch] = [1, 2].map(|i| std::env::args_os().nth(i));
     let model = Model::load(Path::new(&model.context("name a model")?))?;
     let batch = read(Path::new(&batch.context("name a batch")?))?;
-    let mut cpu = Cpu::new(
-        &model.config,
-        0,
-        std::env::args().nth(3).map_or(batch.positions(), |c| c.parse().unwrap()),
-    )?;
+    let mut cpu = Cpu::new(&model.config, 0, batch.positions())?;
     cpu.restore(&model.parameters, &OptimizerState::new(model.parameters.len()))?;
     let hyper = AdamW { learning_rate: 1e-4, clip: Some(1.0), ..AdamW::default() };
     for line in stdin().lock().lines() {

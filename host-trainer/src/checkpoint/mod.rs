@@ -115,7 +115,7 @@ impl Checkpoint {
             if wanted.is_none_or(|wanted| *wanted != found) {
                 let wanted = wanted.map_or("none", String::as_str);
                 let what = format!("damaged: its CRC-32 is {found} where {STATE} has {wanted}");
-                let mend = "take another checkpoint or start a new run";
+                let mend = "remove the checkpoint's folder: --resume then takes the one before it";
                 return Err(UserError::new(what, path.display(), mend).into());
             }
             Ok(parts)

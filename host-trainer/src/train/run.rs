@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::Result;
-use kibitzer_gpu::{Backend, Batch};
+use kibitzer_gpu::{Backend, Batch, Error as BackendError};
 use serde_json::json;
 
 use super::{
@@ -68,6 +68,13 @@ impl Run {
     /// [`crate::error::UserError`] if an example is damaged, none is left to train on, the loss
     /// diverges, the device fails or the folder cannot be written; the last checkpoint stays.
     pub fn train(mut self) -> Result<Outcome> {
+        self.steps().map_err(|error| match error.downcast::<BackendError>() {
+            Ok(error) => self.fault(error),
+            Err(error) => error,
+        })
+    }
+
+    fn steps(&mut self) -> Result<Outcome> {
         let settings = self.state.settings.clone();
         let (plan, held_out) =
             Plan::new(&*self.examples, &settings, self.state.config.perspective)?;
@@ -144,20 +151,14 @@ impl Run {
         self.state.step += 1;
         self.state.cursor += self.state.settings.batch as u64;
         self.untold.push_back(batch);
-        let averaged = submitted.and_then(|()| match average_weight {
-            Some(weight) => self.backend.average(weight),
-            None => Ok(()),
-        });
-        averaged.map_err(|error| self.fault(error))
+        submitted?;
+        Ok(average_weight.map_or(Ok(()), |weight| self.backend.average(weight))?)
     }
 
     /// Adds the losses of the oldest step not told yet, once more than `under_way` are in that
     /// state; returns its number.
     fn told(&mut self, under_way: usize) -> Result<Option<u64>> {
-        let Some(losses) = self.backend.losses(under_way).map_err(|error| self.fault(error))?
-        else {
-            return Ok(None);
-        };
+        let Some(losses) = self.backend.losses(under_way)? else { return Ok(None) };
         self.untold.pop_front();
         self.state.window.add(&losses);
         Ok(Some(self.state.step - self.untold.len() as u64))

@@ -5,7 +5,7 @@ use kibitzer_gpu::Error as BackendError;
 use super::{nonfinite, run::Run};
 use crate::{
     checkpoint::{self, Checkpoint},
-    error::UserError,
+    error::{OUT_OF_MEMORY, UserError},
     model::Model,
 };
 
@@ -34,7 +34,10 @@ impl Run {
                 let mend = "go on with --resume, or with --resume --device cpu";
                 self.ended(format!("the device failed in step {step} ({what})"), mend).into()
             }
-            other => other.into(),
+            BackendError::OutOfMemory => {
+                self.ended(format!("out of memory in step {step}"), OUT_OF_MEMORY).into()
+            }
+            other => self.ended(format!("{other} in step {step}"), "start again").into(),
         }
     }
 

@@ -3,7 +3,6 @@ use std::io::{self, Write as _};
 
 use anyhow::Result;
 use indicatif::BinaryBytes;
-use kibitzer_gpu::OptimizerState;
 
 use super::launch::{Launch, at_once};
 
@@ -15,11 +14,10 @@ impl Launch {
     /// there or cannot hold the network.
     pub(super) fn print_memory(&self) -> Result<()> {
         let (settings, model) = self.first_model()?;
-        let optimizer = OptimizerState::new(model.parameters.len());
         let (device, precision) =
             (self.device.unwrap_or_default(), self.precision.unwrap_or_default());
-        let opened = device.trainer(&model, &optimizer, at_once(&settings), precision)?;
-        let plan = opened.backend.memory();
+        let average = settings.ema.is_some();
+        let plan = device.plan(&model.config, at_once(&settings), precision, average)?;
         let parts = settings.batch.div_ceil(plan.positions);
         let mut out = io::stdout().lock();
         for (name, bytes) in plan.parts() {
