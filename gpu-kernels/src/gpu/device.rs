@@ -119,9 +119,11 @@ impl AdapterDescription {
         }
     }
 
-    /// Invocations of every subgroup, where that is one number that a workgroup may have.
+    /// Invocations of every subgroup, where that is one number that a workgroup may have. With
+    /// four a block would go round in too few steps to be worth it, and SwiftShader, which has
+    /// four, takes gigabytes to compile it.
     pub fn lanes(&self) -> Option<usize> {
-        let fixed = self.subgroups.filter(|(least, most)| least == most && (4..=64).contains(most));
+        let fixed = self.subgroups.filter(|(least, most)| least == most && (8..=64).contains(most));
         fixed.map(|(lanes, _)| lanes as usize)
     }
 }

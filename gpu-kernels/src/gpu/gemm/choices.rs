@@ -83,7 +83,7 @@ impl Choices {
         let (name, odd) = match (software, lanes) {
             (false, _) => ("tile 64x64, 4x4", "tile 32x32, 4x4"),
             (true, Some(_)) => ("subgroup 16x4", "direct 4x4"),
-            (true, None) => ("direct 8x4", "direct 4x4"),
+            (true, None) => ("direct 4x4", "direct 4x4"),
         };
         let named = |name| Shape::named(name).unwrap_or(&SHAPES[0]);
         let mut shapes = [named(name); Class::ALL.len()];
