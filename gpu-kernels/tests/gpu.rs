@@ -87,6 +87,7 @@ fn assert_close_to_cpu(gpu: &mut dyn Probing, case: &Case, tolerance: Tolerance,
 fn half_device() -> Option<Device> {
     let device = device().unwrap();
     let has = device.description().f16;
+    assert!(has || !device.description().name.contains("llvmpipe"), "llvmpipe has 16-bit floats");
     let device = device.with_precision(Precision::F16);
     assert_eq!(device.is_ok(), has);
     device.ok()

@@ -127,10 +127,18 @@ impl Shape {
 /// A number that changes with the table of shapes or with the text of their kernels: choices
 /// made for others do not hold.
 pub fn version() -> u64 {
-    let shapes = SHAPES.iter().flat_map(|shape| shape.name.bytes());
-    let texts = [shader::GEMM, shader::GEMM_TILED, shader::GEMM_LANES, shader::GEMM_DIRECT];
+    let texts = [
+        shader::GEMM,
+        shader::GEMM_TILED,
+        shader::GEMM_LANES,
+        shader::GEMM_DIRECT,
+        shader::GEMM_ROW_ELEMENTS,
+        shader::GEMM_ROW_VECTORS,
+        shader::GEMM_STORE_ELEMENTS,
+        shader::GEMM_STORE_VECTORS,
+    ];
     let texts = texts.iter().flat_map(|source| source.text.bytes());
-    fnv::bytes(fnv::START, shapes.chain(texts))
+    fnv::bytes(fnv::START, format!("{SHAPES:?}").bytes().chain(texts))
 }
 
 #[cfg(test)]
