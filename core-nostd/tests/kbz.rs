@@ -2,10 +2,11 @@
 mod common;
 mod random;
 
-use common::{configs, crc32, file, file_with_hash, mend};
+use common::{crc32, file, file_with_hash, mend};
 use kibitzer_core::{
+    inputs::Perspective,
     net::{
-        Config, Evaluation, Model, ModelError, hash,
+        Config, Evaluation, Model, ModelError, PolicyHead, hash,
         kbz::{checksum, sections},
         scratch_bytes,
     },
@@ -24,6 +25,32 @@ const FENS: [&str; 6] = [
     "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N w - - 33 20",
     "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3",
 ];
+
+/// Small configurations that together have every layer and option.
+fn configs() -> [Config; 3] {
+    let small = |trunk: &str| Config {
+        width: 6,
+        heads: 2,
+        encoder_blocks: 1,
+        trunk: trunk.try_into().unwrap(),
+        ffn_mult: 1,
+        ssm_expand: 1,
+        ssm_state: 2,
+        ssm_rank: 2,
+        ssm_conv: 4,
+        ssm_ffn_mult: 2,
+        policy_dim: 3,
+        ..Config::default()
+    };
+    let from_to = Config {
+        perspective: Perspective::Mover,
+        policy_head: PolicyHead::FromTo,
+        attention_bias: true,
+        ..small("SA")
+    };
+    let bare = Config { encoder_blocks: 0, policy_head: PolicyHead::FromTo, ..small("") };
+    [from_to, small("AS"), bare]
+}
 
 fn positions() -> impl Iterator<Item = Chess> {
     FENS.iter().map(|fen| parse_fen(fen).unwrap())
@@ -90,33 +117,6 @@ fn too_small_a_scratch_buffer_names_the_bytes_needed() {
             assert_eq!(error, ModelError::Scratch { needed, actual });
         }
     }
-}
-
-#[test]
-fn scratch_is_a_constant_that_boards_can_afford() {
-    const BYTES: usize = {
-        let config = Config {
-            width: 64,
-            heads: 4,
-            encoder_blocks: 3,
-            trunk: kibitzer_core::net::Trunk::new(),
-            ffn_mult: 4,
-            ssm_expand: 2,
-            ssm_state: 16,
-            ssm_rank: 16,
-            ssm_conv: 4,
-            ssm_ffn_mult: 4,
-            perspective: kibitzer_core::inputs::Perspective::Mover,
-            policy_head: kibitzer_core::net::PolicyHead::FromTo,
-            policy_dim: 32,
-            attention_bias: true,
-        };
-        let bytes = scratch_bytes(&config);
-        core::mem::forget(config);
-        bytes
-    };
-    const { assert!(BYTES < 32 * 1024) };
-    assert!(scratch_bytes(&Config::default()) < 148 * 1024);
 }
 
 #[test]

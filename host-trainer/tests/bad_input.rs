@@ -245,7 +245,7 @@ fn wrong_settings_are_named() {
     let folder = folder_with_records();
     assert_eq!(
         mistake(folder.path(), &words("train bc records -o run --preset huge")),
-        "no such preset, --preset huge: use one of full, demo"
+        "no such preset, --preset huge: use one of full, m7, m4, pico, demo"
     );
     assert_eq!(
         mistake(folder.path(), &words("train bc records -o run --steps 0")),

@@ -4,7 +4,7 @@ use core::fmt;
 use heapless::String;
 use serde::{Deserialize, Serialize};
 
-use super::layers::layers;
+use super::{layers::layers, presets::FULL};
 use crate::inputs::Perspective;
 
 /// How moves are scored.
@@ -71,22 +71,7 @@ pub struct Config {
 impl Default for Config {
     /// The full network: 32,129,153 parameters.
     fn default() -> Config {
-        Config {
-            width: 320,
-            heads: 8,
-            encoder_blocks: 3,
-            trunk: String::try_from("ASSASSASSA").expect("shorter than MAX_TRUNK"),
-            ffn_mult: 4,
-            ssm_expand: 2,
-            ssm_state: 32,
-            ssm_rank: 32,
-            ssm_conv: 4,
-            ssm_ffn_mult: 8,
-            perspective: Perspective::Absolute,
-            policy_head: PolicyHead::Pooled,
-            policy_dim: 32,
-            attention_bias: false,
-        }
+        FULL.config()
     }
 }
 

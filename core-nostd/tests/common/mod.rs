@@ -9,32 +9,6 @@ use kibitzer_core::{
 
 use crate::random::Random;
 
-/// Small configurations that together have every layer and option.
-pub fn configs() -> [Config; 3] {
-    let small = |trunk: &str| Config {
-        width: 6,
-        heads: 2,
-        encoder_blocks: 1,
-        trunk: trunk.try_into().unwrap(),
-        ffn_mult: 1,
-        ssm_expand: 1,
-        ssm_state: 2,
-        ssm_rank: 2,
-        ssm_conv: 4,
-        ssm_ffn_mult: 2,
-        policy_dim: 3,
-        ..Config::default()
-    };
-    let from_to = Config {
-        perspective: Perspective::Mover,
-        policy_head: PolicyHead::FromTo,
-        attention_bias: true,
-        ..small("SA")
-    };
-    let bare = Config { encoder_blocks: 0, policy_head: PolicyHead::FromTo, ..small("") };
-    [from_to, small("AS"), bare]
-}
-
 /// A section's bytes: plausible integers, or with `wild` any that parse.
 fn fill(section: &Section, wild: bool, random: &mut Random) -> Vec<u8> {
     let mut bytes = Vec::new();

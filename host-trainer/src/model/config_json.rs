@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn a_configuration_comes_back() {
-        let config = (net::preset("demo").unwrap().config)();
+        let config = net::preset("demo").unwrap().config();
         assert_eq!(config_from_json(&config_to_json(&config)), Ok(config));
         assert_eq!(config_from_json("{}"), Ok(Config::default()));
     }

@@ -246,7 +246,7 @@ mod tests {
     use crate::records::Record;
 
     fn demo() -> Config {
-        (preset("demo").unwrap().config)()
+        preset("demo").unwrap().config()
     }
 
     /// Different moves after different moves.

@@ -52,7 +52,7 @@ impl Settings {
             held_out: DEFAULT_SHARE,
         };
         match name {
-            Some("demo") => {
+            Some("demo" | "pico" | "m4" | "m7") => {
                 Settings { steps: 2000, batch: 128, learning_rate: 2e-3, warmup: 100, ..full }
             }
             _ => full,

@@ -48,14 +48,14 @@ pub fn run(adapter: &Device, as_json: bool) -> Result<()> {
         writeln!(out, "copy          {:>10.1} GB/s, read and written", peaks.copy_gbs)?;
         writeln!(out, "\noperations of the {} preset, {positions} positions:", preset.name)?;
     }
-    let ops = operations(&meter, &(preset.config)(), positions, &peaks)?;
+    let ops = operations(&meter, &preset.config(), positions, &peaks)?;
     if !as_json {
         ops.iter().try_for_each(|op| print_operation(&mut out, op))?;
         writeln!(out, "\ntraining, {positions} positions a step:")?;
     }
     let mut train = vec![];
     for preset in PRESETS {
-        match positions_per_second(adapter, &(preset.config)(), positions) {
+        match positions_per_second(adapter, &preset.config(), positions) {
             Ok(speed) => {
                 if !as_json {
                     writeln!(out, "{:<8} {speed:>10.1} positions a second", preset.name)?;

@@ -150,7 +150,7 @@ fn preset(name: &str) -> Result<Config> {
         let mend = format!("use one of {}", names.join(", "));
         return Err(UserError::new("no such preset", format!("--preset {name}"), mend).into());
     };
-    Ok((preset.config)())
+    Ok(preset.config())
 }
 
 fn read_config(path: &Path) -> Result<Config> {
