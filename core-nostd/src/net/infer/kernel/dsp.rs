@@ -66,6 +66,22 @@ pub fn dots(vector: &[i16], rows: &[i16], sums: &mut [i32]) {
     unsafe { dot_pairs(vector.as_ptr(), rows.as_ptr(), length / 4, sums.as_mut_ptr(), count / 2) }
 }
 
+/// Makes the assembler know the extension where the architecture alone does not have it: the one
+/// directive there is for that names a processor. The compiler's own options would not reach
+/// every reading of the assembly, link-time optimisation being one.
+#[cfg(feature = "dsp")]
+macro_rules! extension {
+    () => {
+        ".cpu cortex-m33"
+    };
+}
+#[cfg(not(feature = "dsp"))]
+macro_rules! extension {
+    () => {
+        ""
+    };
+}
+
 /// One group of two rows by two tokens: weights at r0, activations at r1, sums in r9 to r12.
 macro_rules! group_of_two_tokens {
     () => {
@@ -104,6 +120,7 @@ unsafe extern "C" fn paired(
     // On the stack: weights, pairs of tokens left, groups, where the next sums go; then what is
     // restored, 36 bytes; then `tokens`.
     naked_asm!(
+        extension!(),
         "
         push    {{r4, r5, r6, r7, r8, r9, r10, r11, lr}}
         sub     sp, #16
@@ -203,6 +220,7 @@ unsafe extern "C" fn single(
     // On the stack: tile, groups, where the next sums go; then what is restored, 36 bytes; then
     // `pairs`, which is counted down.
     naked_asm!(
+        extension!(),
         "
         push    {{r4, r5, r6, r7, r8, r9, r10, r11, lr}}
         push    {{r1, r2, r3}}
@@ -269,6 +287,7 @@ unsafe extern "C" fn dot_pairs(
     // On the stack: vector, nothing, quads, where the next sums go; then what is restored, 36
     // bytes; then `pairs`, which is counted down.
     naked_asm!(
+        extension!(),
         "
         push    {{r4, r5, r6, r7, r8, r9, r10, r11, lr}}
         push    {{r0, r1, r2, r3}}
