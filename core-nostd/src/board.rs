@@ -196,10 +196,10 @@ impl Board<'_> {
         done: &mut dyn FnMut(Stage),
     ) -> fmt::Result {
         let Some((model, scratch)) = &mut self.net else { return Ok(()) };
-        let evaluation = match model.evaluate(position, scratch) {
-            Ok(evaluation) => evaluation,
-            Err(error) => return writeln!(out, "error {error}"),
-        };
+        let mut evaluation = Evaluation::default();
+        if let Err(error) = model.evaluate_into(&mut evaluation, position, scratch) {
+            return writeln!(out, "error {error}");
+        }
         write!(out, "net value {}", thousandths(evaluation.value(), Evaluation::VALUE_ONE))?;
         for scored in evaluation.moves().iter().take(NET_MOVES) {
             let probability = u64::from(scored.probability) * 1000;
@@ -209,6 +209,28 @@ impl Board<'_> {
         writeln!(out)?;
         done(Stage::Net);
         Ok(())
+    }
+}
+
+/// Writes `digest` and [`Evaluation::digest`] of the position on a line that holds a FEN, as 16
+/// hexadecimal digits, or an `error` line: what chips compare whose networks must answer alike.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn digest(
+    model: &Model<'_>,
+    line: &[u8],
+    scratch: &mut [u8],
+    out: &mut impl Write,
+) -> fmt::Result {
+    let position = match parse_fen(core::str::from_utf8(line).unwrap_or_default().trim()) {
+        Ok(position) => position,
+        Err(error) => return writeln!(out, "error {error}"),
+    };
+    let mut evaluation = Evaluation::default();
+    match model.evaluate_into(&mut evaluation, &position, scratch) {
+        Ok(()) => writeln!(out, "digest {:016x}", evaluation.digest()),
+        Err(error) => writeln!(out, "error {error}"),
     }
 }
 

@@ -7,6 +7,7 @@ use super::{
     softmax::{self, PROBABILITY_ONE},
 };
 use crate::{
+    fnv,
     inputs::{Frame, Perspective},
     moves::{MAX_LEGAL, MoveIndex},
 };
@@ -28,22 +29,24 @@ pub struct ScoredMove {
 }
 
 /// A position's legal moves and value.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Evaluation {
     moves: Vec<ScoredMove, MAX_LEGAL>,
     value: i16,
 }
 
 impl Evaluation {
-    /// The legal moves, unscored.
-    pub(super) fn new(position: &Chess, perspective: Perspective) -> Evaluation {
+    /// Starts over with the legal moves of `position`, unscored.
+    #[inline(never)] // the list of moves must not stay on the caller's stack
+    pub(super) fn start(&mut self, position: &Chess, perspective: Perspective) {
         let frame = Frame::new(perspective, position.turn());
-        let unscored = |mv| {
+        self.value = 0;
+        self.moves.clear();
+        for &mv in position.legal_moves().iter().take(MAX_LEGAL) {
             let index = MoveIndex::new(mv, frame);
-            ScoredMove { mv, index, logit: 0, probability: 0 }
-        };
-        let list = position.legal_moves();
-        Evaluation { moves: list.into_iter().take(MAX_LEGAL).map(unscored).collect(), value: 0 }
+            // There is room for as many as are taken.
+            let _ = self.moves.push(ScoredMove { mv, index, logit: 0, probability: 0 });
+        }
     }
 
     /// The moves' indices, in order.
@@ -53,6 +56,7 @@ impl Evaluation {
 
     /// Fills in the logits, in the moves' order, and the value, and puts the best move first; of
     /// equals, the one with the smaller index.
+    #[inline(never)] // nor must what sorting takes
     pub(super) fn fill(&mut self, logits: &[i32], value: i16) {
         self.value = value;
         for (scored, &logit) in self.moves.iter_mut().zip(logits) {
@@ -76,10 +80,41 @@ impl Evaluation {
         self.value
     }
 
+    /// A digest of the value and of each move's index and logit: chips whose digests are equal
+    /// have computed the same.
+    pub fn digest(&self) -> u64 {
+        let value = fnv::step(fnv::START, u64::from(self.value.cast_unsigned()));
+        self.moves.iter().fold(value, |digest, scored| {
+            let index = scored.index.to_usize() as u64;
+            fnv::step(fnv::step(digest, index), scored.logit.cast_unsigned().into())
+        })
+    }
+
     /// What [`Evaluation::value`] counts as one.
     pub const VALUE_ONE: i32 = 1 << VALUE_FRACTION;
     /// What [`ScoredMove::probability`] counts as one.
     pub const PROBABILITY_ONE: u32 = PROBABILITY_ONE;
     /// What [`ScoredMove::logit`] counts as one.
     pub const LOGIT_ONE: i32 = 1 << LOGIT_FRACTION;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_tells_what_differs() {
+        let mut evaluation = Evaluation::default();
+        let mut logits = [0; MAX_LEGAL];
+        let mut digest = |logits: &[i32], value| {
+            evaluation.start(&Chess::default(), Perspective::Mover);
+            evaluation.fill(logits, value);
+            evaluation.digest()
+        };
+        let before = digest(&logits, 7);
+        assert_eq!(digest(&logits, 7), before);
+        assert_ne!(digest(&logits, -7), before);
+        logits[19] = -1;
+        assert_ne!(digest(&logits, 7), before);
+    }
 }
