@@ -1,4 +1,5 @@
-//! Hands the linker the board's memory map and the program its network's path.
+//! Chooses the board by the target, hands the linker its memory map and the program its network's
+//! path.
 use std::path::PathBuf;
 use std::{env, fs};
 
@@ -7,15 +8,29 @@ const DEFAULT_NET: &str = "../fixtures/demo.kbz";
 
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    fs::write(out.join("memory.x"), include_bytes!("memory.x")).expect("OUT_DIR is writable");
-    println!("cargo::rustc-link-search={}", out.display());
-    println!("cargo::rerun-if-changed=memory.x");
-
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+
+    let board = board(&env::var("TARGET").expect("cargo sets it"));
+    println!("cargo::rustc-check-cfg=cfg(board, values(\"mps2\", \"mps3\", \"virt\"))");
+    println!("cargo::rustc-cfg=board=\"{board}\"");
+    let map = root.join("memory").join(board).with_extension("x");
+    println!("cargo::rerun-if-changed={}", map.display());
+    fs::copy(map, out.join("memory.x")).expect("OUT_DIR is writable");
+    println!("cargo::rustc-link-search={}", out.display());
+
     let named = env::var_os("KIBITZER_NET").unwrap_or_else(|| DEFAULT_NET.into());
     // A relative path is taken from this crate's folder, whatever the compiler's folder is.
     let net = root.join(&named);
     println!("cargo::rerun-if-env-changed=KIBITZER_NET");
     println!("cargo::rerun-if-changed={}", net.display());
     println!("cargo::rustc-env=KIBITZER_NET_PATH={}", net.display());
+}
+
+/// The kind of board that QEMU has for a target: its memory map, and which UARTs lie where.
+fn board(target: &str) -> &'static str {
+    match target.split('.').next().unwrap_or(target) {
+        "thumbv8m" => "mps3",
+        arm if arm.starts_with("thumb") => "mps2",
+        _ => "virt",
+    }
 }

@@ -1,8 +1,19 @@
-//! What the board's programs share: its ports, its timer, its stack, and how they end.
+//! What the boards' programs share: start, ports, timer, stack, the network in flash, and how
+//! they end.
 #![no_std]
 
+#[cfg(target_arch = "arm")]
 pub mod clock;
 pub mod end;
 pub mod line;
+pub mod net;
+#[cfg(target_arch = "arm")]
 pub mod stack;
 pub mod uart;
+
+/// What marks a program's `main`.
+#[cfg(target_arch = "arm")]
+pub use cortex_m_rt::entry;
+/// What marks a program's `main`.
+#[cfg(target_arch = "riscv32")]
+pub use riscv_rt::entry;

@@ -7,19 +7,17 @@
 #![no_std]
 #![no_main]
 
-#[cfg(feature = "net")]
-mod net;
-
 use core::fmt::{self, Write as _};
 
-use cortex_m_rt::entry;
 use kibitzer_core::board::Board;
 use kibitzer_core::viveka;
 use kibitzer_firmware::clock::Clock;
 use kibitzer_firmware::end::exit;
 use kibitzer_firmware::line::Lines;
-use kibitzer_firmware::stack;
+#[cfg(feature = "net")]
+use kibitzer_firmware::net;
 use kibitzer_firmware::uart::{self, Ports};
+use kibitzer_firmware::{entry, stack};
 
 #[entry]
 fn main() -> ! {

@@ -8,11 +8,11 @@
 
 use core::fmt::{self, Write as _};
 
-use cortex_m_rt::entry;
 use kibitzer_core::net::ModelError;
 use kibitzer_core::net::infer::self_test::{LENGTHS, Product, WIDTH, digest, digest_of};
 use kibitzer_firmware::clock::Clock;
 use kibitzer_firmware::end::exit;
+use kibitzer_firmware::entry;
 use kibitzer_firmware::uart::{self, Ports, Transmitter};
 
 /// Tokens of the products: the squares, a single position.

@@ -1,17 +1,25 @@
 //! How a program ends.
+#[cfg(board = "virt")]
+mod finisher;
+#[cfg(not(board = "virt"))]
+mod semihosting;
+
 use core::fmt::Write as _;
 use core::panic::PanicInfo;
 
-use cortex_m_semihosting::debug::{self, EXIT_FAILURE, EXIT_SUCCESS};
+#[cfg(board = "virt")]
+use finisher as emulation;
+#[cfg(not(board = "virt"))]
+use semihosting as emulation;
 
 use crate::uart;
 
 /// Ends the emulation, with the status of a success or a failure. On a board without a debugger it
 /// stops here.
 pub fn exit(succeeded: bool) -> ! {
-    debug::exit(if succeeded { EXIT_SUCCESS } else { EXIT_FAILURE });
+    emulation::end(succeeded);
     loop {
-        cortex_m::asm::wfi();
+        emulation::wait();
     }
 }
 
