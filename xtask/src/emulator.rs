@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::boards::{Board, M4, RISCV};
 use crate::shell;
 
 /// SysTick runs at 25 MHz and QEMU's `-icount shift=0` at one instruction a nanosecond.
@@ -37,61 +38,89 @@ pub struct Costs {
     pub stack: u64,
 }
 
-/// QEMU's board with a Cortex-M4.
-pub const M4_BOARD: &str = "mps2-an386";
+/// What an emulated board said.
+pub struct Conversation {
+    /// On its first UART.
+    pub answers: String,
+    /// On its second, if it has one.
+    pub diagnostics: String,
+}
 
-/// QEMU as `board` running `image`: UART0 on its own input and output, UART1 into a file, one
-/// instruction a nanosecond.
-fn board(emulator: &Path, board: &str, image: &Path, diagnostics: &Path) -> Command {
-    let mut command = Command::new(emulator);
-    command.args(["-machine", board, "-icount", "shift=0", "-display", "none"]);
-    command.args(["-monitor", "none", "-serial", "stdio", "-serial"]);
+/// How fast the emulated board is.
+#[derive(Clone, Copy, PartialEq)]
+enum Pace {
+    /// One instruction a nanosecond, so that ticks count instructions and runs repeat.
+    Counted,
+    /// As fast as it goes, several times as fast.
+    Free,
+}
+
+/// The emulator of `board` running `image`: the first UART on its own input and output, the second
+/// into a file.
+fn command(board: &Board, image: &Path, pace: Pace, diagnostics: &Path) -> Result<Command> {
+    let program = board.find_emulator();
+    let program = program.with_context(|| format!("{} is not installed", board.emulator))?;
+    let mut command = Command::new(program);
+    command.args(["-machine", board.machine, "-display", "none", "-monitor", "none"]);
+    if pace == Pace::Counted {
+        command.args(["-icount", "shift=0"]);
+    }
+    if board.emulator == RISCV {
+        // The image itself is what the board starts with.
+        command.args(["-bios", "none"]);
+    }
+    command.args(["-serial", "stdio", "-serial"]);
     command.arg(format!("file:{}", diagnostics.display()));
     command.args(["-semihosting-config", "enable=on,target=native", "-kernel"]).arg(image);
-    command
+    Ok(command)
 }
 
-/// Runs the emulator between two files and returns what is in the second.
-fn answers_of(mut command: Command, input: &Path, answers: &Path) -> Result<Vec<u8>> {
-    println!("$ {} < {} > {}", shell::text(&command), input.display(), answers.display());
-    command.stdin(File::open(input)?).stdout(File::create(answers)?).stderr(Stdio::inherit());
+/// Sends `input` to `image` on `board`, and returns what it says until it ends. Plain files on
+/// every end: nothing to deadlock on, and something to look at afterwards.
+fn converse(board: &Board, image: &Path, pace: Pace, input: &[u8]) -> Result<Conversation> {
+    let folder = shell::target_dir()?.join("board").join(board.machine);
+    fs::create_dir_all(&folder)?;
+    let [sent, answers, diagnostics] =
+        ["input.txt", "answers.txt", "diagnostics.txt"].map(|name| folder.join(name));
+    fs::write(&sent, input)?;
+    let mut command = command(board, image, pace, &diagnostics)?;
+    println!("$ {} < {} > {}", shell::text(&command), sent.display(), answers.display());
+    command.stdin(File::open(&sent)?).stdout(File::create(&answers)?).stderr(Stdio::inherit());
     let status = shell::run_within(&mut command, LIMIT)?;
-    let answers = fs::read(answers)?;
+    let [answers, diagnostics] = [answers, diagnostics].map(fs::read);
+    let [answers, diagnostics] =
+        [answers?, diagnostics?].map(|text| String::from_utf8_lossy(&text).into_owned());
     if !status.success() {
-        bail!("the firmware ended with {status}, saying last: {}", last_line(&answers));
+        let last = answers.lines().last().unwrap_or("nothing");
+        bail!("the firmware of {} ended with {status}, saying last: {last}", board.machine);
     }
-    Ok(answers)
+    Ok(Conversation { answers, diagnostics })
 }
 
-/// Starts `image` on `machine`, sends it nothing, and returns what it says on UART0 and UART1.
-pub fn listen(emulator: &Path, machine: &str, image: &Path) -> Result<[Vec<u8>; 2]> {
-    let folder = shell::target_dir()?.join("board");
-    fs::create_dir_all(&folder)?;
-    let [input, answers, diagnostics] =
-        ["nothing", "answers.txt", "diagnostics.txt"].map(|name| folder.join(machine).join(name));
-    fs::create_dir_all(folder.join(machine))?;
-    fs::write(&input, [])?;
-    let answers = answers_of(board(emulator, machine, image, &diagnostics), &input, &answers)?;
-    Ok([answers, fs::read(&diagnostics)?])
+/// Starts `image` on `board` and sends it nothing.
+pub fn listen(board: &Board, image: &Path) -> Result<Conversation> {
+    converse(board, image, Pace::Counted, &[])
 }
 
-/// Starts `image` and sends it the lines of `positions`.
-pub fn run(emulator: &Path, image: &Path, positions: &Path) -> Result<Run> {
-    // Plain files on both ends: nothing to deadlock on, and something to look at afterwards.
-    let folder = shell::target_dir()?.join("board");
-    fs::create_dir_all(&folder)?;
-    let [input, answers, diagnostics] =
-        ["input.fen", "answers.txt", "diagnostics.txt"].map(|name| folder.join(name));
-    let mut lines = fs::read(positions).with_context(|| positions.display().to_string())?;
-    lines.push(END_OF_TRANSMISSION);
-    fs::write(&input, lines)?;
+/// Starts `image` on `board` and sends it the lines of `positions`; nothing is counted.
+pub fn ask(board: &Board, image: &Path, positions: &[u8]) -> Result<Conversation> {
+    converse(board, image, Pace::Free, &ended(positions))
+}
 
-    let command = board(emulator, M4_BOARD, image, &diagnostics);
-    let answers = answers_of(command, &input, &answers)?;
-    let costs = Costs::parse(&fs::read_to_string(&diagnostics)?)?;
+/// Starts `image` on the Cortex-M4 and sends it the lines of the file `positions`.
+pub fn run(image: &Path, positions: &Path) -> Result<Run> {
+    let lines = fs::read(positions).with_context(|| positions.display().to_string())?;
+    let Conversation { answers, diagnostics } =
+        converse(&M4, image, Pace::Counted, &ended(&lines))?;
+    let costs = Costs::parse(&diagnostics)?;
     let count = fs::read_to_string(positions)?.lines().count();
     ensure!(costs.answers == count, "{} of {count} positions timed", costs.answers);
-    Ok(Run { answers, costs })
+    Ok(Run { answers: answers.into_bytes(), costs })
+}
+
+/// What is sent, and the end of the transmission.
+fn ended(lines: &[u8]) -> Vec<u8> {
+    [lines, &[END_OF_TRANSMISSION]].concat()
 }
 
 impl Costs {
@@ -126,11 +155,6 @@ impl Costs {
         let at = |position| self.stages.iter().filter_map(move |(_, all)| all.get(position));
         (0..self.answers).map(|position| at(position).sum()).collect()
     }
-}
-
-fn last_line(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(text);
-    text.lines().last().unwrap_or("nothing").to_owned()
 }
 
 #[cfg(test)]

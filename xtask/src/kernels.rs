@@ -4,29 +4,22 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::emulator::{self, INSTRUCTIONS_A_TICK, M4_BOARD};
+use crate::boards::{self, Board};
+use crate::emulator::{self, INSTRUCTIONS_A_TICK};
 use crate::setup::Setup;
 use crate::shell;
-use crate::toolchain::{SMALL_TARGET, TARGET, Toolchain};
+use crate::toolchain::Toolchain;
 
 /// A core, and the most instructions that a multiply-add may cost on it, rescaling included: of a
 /// product with 64 tokens, and with one.
 struct Core {
-    name: &'static str,
-    target: &'static str,
-    machine: &'static str,
+    board: Board,
     bars: [(u64, f64); 2],
 }
 
 const CORES: [Core; 2] = [
-    Core { name: "Cortex-M4", target: TARGET, machine: M4_BOARD, bars: [(64, 1.00), (1, 1.40)] },
-    // QEMU has no board of this kind with a Cortex-M0+; its Cortex-M3 runs the same instructions.
-    Core {
-        name: "Cortex-M0+",
-        target: SMALL_TARGET,
-        machine: "mps2-an385",
-        bars: [(64, 3.80), (1, 4.20)],
-    },
+    Core { board: boards::M4, bars: [(64, 1.00), (1, 1.40)] },
+    Core { board: boards::M0, bars: [(64, 3.80), (1, 4.20)] },
 ];
 
 /// `cargo xtask kernels`
@@ -51,18 +44,16 @@ pub fn command() -> Result<()> {
 /// fails on a difference or a bar exceeded; the figures, one a line. `None` where the compiler or
 /// the emulator is missing.
 pub fn compare(setup: &Setup, host: &Path) -> Result<Option<Vec<String>>> {
-    let (Some(toolchain), Some(emulator)) = (&setup.toolchain, &setup.emulator) else {
+    let (Some(toolchain), true) = (&setup.toolchain, setup.emulator) else {
         return Ok(None);
     };
     let expected = shell::output(&mut Command::new(host))?;
     let mut lines = Vec::new();
     for core in &CORES {
-        let image = build(toolchain, core.target)?;
-        let [digests, costs] = emulator::listen(emulator, core.machine, &image)?;
-        let [digests, costs] =
-            [digests, costs].map(|text| String::from_utf8_lossy(&text).into_owned());
-        require_equal(core, &digests, &expected)?;
-        lines.extend(core.within_bars(&costs)?);
+        let image = build(toolchain, core.board.target)?;
+        let said = emulator::listen(&core.board, &image)?;
+        require_equal(core, &said.answers, &expected)?;
+        lines.extend(core.within_bars(&said.diagnostics)?);
     }
     Ok(Some(lines))
 }
@@ -83,7 +74,7 @@ fn require_equal(core: &Core, board: &str, host: &str) -> Result<()> {
             (a, b) if a == b => {}
             (a, b) => {
                 let [a, b] = [a, b].map(|line| line.unwrap_or("(ended)"));
-                bail!("the kernels differ: {a} ({}), {b} (host)", core.name);
+                bail!("the kernels differ: {a} ({}), {b} (host)", core.board.core);
             }
         }
     }
@@ -95,7 +86,8 @@ impl Core {
         let mut products = costs.lines();
         let mut lines = Vec::new();
         for (tokens, bar) in self.bars {
-            let line = products.next().with_context(|| format!("{}: no product", self.name))?;
+            let line =
+                products.next().with_context(|| format!("{}: no product", self.board.core))?;
             let product = Product::parse(line).with_context(|| format!("no product: {line}"))?;
             ensure!(product.tokens == tokens, "another product than {tokens} tokens: {line}");
             let cost = product.cost();
@@ -104,11 +96,11 @@ impl Core {
             ensure!(
                 cost <= bar,
                 "{}, {shape}: {cost:.3} instructions a multiply-add, {bar:.2} are allowed",
-                self.name
+                self.board.core
             );
             lines.push(format!(
                 "{:<17} {shape:<14} {cost:.3} instructions a multiply-add, {bar:.2} allowed",
-                self.name
+                self.board.core
             ));
         }
         Ok(lines)

@@ -1,8 +1,10 @@
 //! Developer commands, run as `cargo xtask …`.
 
+mod boards;
 mod demo;
 mod elf;
 mod emulator;
+mod everywhere;
 mod firmware;
 mod host;
 mod kernels;
@@ -36,6 +38,8 @@ enum Command {
     Firmware,
     /// The network's inner loops on emulated boards: their sums against the host's, their cost
     Kernels,
+    /// The network's answers on every kind of chip against the host's
+    Everywhere,
     /// The GPU backend's suite on another Vulkan driver, or under Vulkan's validation layer
     Shaders(shaders::Options),
 }
@@ -47,6 +51,7 @@ fn main() -> ExitCode {
         Command::Test => test::command(),
         Command::Firmware => firmware::command(),
         Command::Kernels => kernels::command(),
+        Command::Everywhere => everywhere::command(),
         Command::Shaders(options) => shaders::command(&options),
     };
     match outcome {

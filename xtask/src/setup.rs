@@ -1,22 +1,23 @@
 //! What the commands need beyond Rust's stable toolchain, and how to get it.
-use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Result, bail};
 
+use crate::boards;
 use crate::machine::{Installer, has_vulkan};
 use crate::shell;
 use crate::toolchain::Toolchain;
 
-/// The emulator of the firmware's board.
-const EMULATOR: &str = "qemu-system-arm";
+/// Emulators and the Debian packages that they are in.
+const EMULATORS: [(&str, &str); 2] =
+    [(boards::ARM, "qemu-system-arm"), (boards::RISCV, "qemu-system-misc")];
 
 /// What a command may count on, and what it must leave out.
 pub struct Setup {
     /// A way to build the firmware.
     pub toolchain: Option<Toolchain>,
-    /// QEMU for Arm.
-    pub emulator: Option<PathBuf>,
+    /// Whether QEMU for Arm is here.
+    pub emulator: bool,
     /// Whether the shaders can run, in software if need be.
     pub vulkan: bool,
     missing: Vec<String>,
@@ -27,17 +28,21 @@ impl Setup {
     pub fn prepare() -> Self {
         let installer = Installer::find();
         let mut missing = Vec::new();
-        let packages = missing_packages();
-        if !packages.is_empty()
-            && let Err(error) = installer.install(&packages)
-        {
-            missing.push(format!("{}: {error:#}", packages.join(", ")));
+        // One failing must not keep the others out.
+        for packages in missing_packages() {
+            if let Err(error) = installer.install(&packages) {
+                missing.push(format!("{}: {error:#}", packages.join(", ")));
+            }
         }
         let toolchain = Toolchain::find_or_install(&installer)
             .map_err(|error| missing.push(format!("a firmware compiler: {error:#}")))
             .ok();
+        for target in toolchain.iter().flat_map(Toolchain::add_more) {
+            missing.push(format!("a compiler for {target}: run rustup target add {target}"));
+        }
         missing.iter().for_each(|line| println!("missing: {line}"));
-        Self { toolchain, emulator: shell::find_program(EMULATOR), vulkan: has_vulkan(), missing }
+        let emulator = boards::M4.find_emulator().is_some();
+        Self { toolchain, emulator, vulkan: has_vulkan(), missing }
     }
 
     /// Installs rustup's formatter and lints where a minimal toolchain lacks them.
@@ -67,20 +72,18 @@ pub fn command() -> Result<()> {
     if !setup.missing.is_empty() {
         bail!("not everything could be installed");
     }
-    println!("everything is here: firmware compiler, QEMU, Vulkan");
+    println!("everything is here: firmware compilers, QEMU, Vulkan");
     Ok(())
 }
 
-/// Debian's names of what is absent.
-fn missing_packages() -> Vec<&'static str> {
-    let mut packages = Vec::new();
-    if shell::find_program(EMULATOR).is_none() {
-        packages.push(EMULATOR);
-    }
+/// Debian's names of what is absent, what belongs together in one list.
+fn missing_packages() -> Vec<Vec<&'static str>> {
+    let emulators = EMULATORS.iter().filter(|(program, _)| shell::find_program(program).is_none());
+    let mut packages: Vec<_> = emulators.map(|&(_, package)| vec![package]).collect();
     // A driver in software (Mesa's llvmpipe) serves where there is no GPU. Metal and DirectX
     // come with their systems.
     if cfg!(target_os = "linux") && !has_vulkan() {
-        packages.extend(["mesa-vulkan-drivers", "libvulkan1"]);
+        packages.push(vec!["mesa-vulkan-drivers", "libvulkan1"]);
     }
     packages
 }

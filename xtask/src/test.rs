@@ -4,6 +4,7 @@ use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
 
+use crate::everywhere;
 use crate::firmware;
 use crate::host::Host;
 use crate::kernels;
@@ -38,10 +39,13 @@ pub fn command() -> Result<()> {
     }
     let lines = kernels::compare(&setup, &Host::example("kernels")?)?;
     lines.iter().flatten().for_each(|line| println!("{line}"));
+    let boards = everywhere::compare(&setup, &Host::example("digest")?, &net)?;
+    boards.iter().for_each(|board| println!("{board}"));
 
     steps.next("tests");
     let tally = cargo_test(setup.vulkan)?;
     println!("\nall checks passed in {}: {tally}", steps.elapsed());
+    boards.iter().filter(|board| board.is_skipped()).for_each(|board| println!("{board}"));
     setup.print_missing();
     Ok(())
 }

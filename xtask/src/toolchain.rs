@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::boards::{M0, M4, M55, RV32};
 use crate::machine::Installer;
 use crate::shell;
 
-/// The firmware's target: Cortex-M4 with its floating-point registers.
-pub const TARGET: &str = "thumbv7em-none-eabihf";
-/// Cortex-M0 and M0+, for which the network's inner loops are built too.
-pub const SMALL_TARGET: &str = "thumbv6m-none-eabi";
-const TARGETS: [&str; 2] = [TARGET, SMALL_TARGET];
+/// What the firmware is built for, and cannot do without.
+const TARGETS: [&str; 2] = [M4.target, M0.target];
+/// What the network's answers are compared on besides.
+const MORE_TARGETS: [&str; 2] = [M55.target, RV32.target];
 
 /// Debian's compiler, its library's source and its lints.
 const DEBIAN_PACKAGES: [&str; 3] = ["rustc-web", "rust-web-src", "rust-web-clippy"];
@@ -23,7 +23,7 @@ const DEBIAN_CLIPPY: &str = "/usr/bin/clippy-driver";
 /// A download that hangs must not hang us.
 const DOWNLOAD_LIMIT: Duration = Duration::from_secs(120);
 
-/// A way to build for [`TARGETS`].
+/// A way to build for [`TARGETS`]; others it may [reach](Toolchain::reaching).
 pub enum Toolchain {
     /// The default compiler has the targets' libraries.
     Prebuilt,
@@ -40,7 +40,7 @@ impl Toolchain {
         if let Some(found) = Self::find()? {
             return Ok(found);
         }
-        if add_by_rustup().is_ok() && has_prebuilt()? {
+        if add_by_rustup(&TARGETS).is_ok() && has_prebuilt()? {
             return Ok(Self::Prebuilt);
         }
         let targets = TARGETS.join(" ");
@@ -59,18 +59,49 @@ impl Toolchain {
         }
     }
 
-    /// `cargo clippy` for each target, denying warnings; none where Debian's lints are absent.
-    pub fn clippy(&self) -> impl Iterator<Item = Command> {
-        TARGETS.iter().filter_map(|target| self.clippy_for(target))
+    /// This way, or Debian's compiler, whichever can build for `target`.
+    pub fn reaching(&self, target: &str) -> Option<Self> {
+        match self {
+            Self::Prebuilt if has_core(target).unwrap_or(false) => Some(Self::Prebuilt),
+            Self::Prebuilt => debian().ok().flatten(),
+            Self::BuildStd { linker } => Some(Self::BuildStd { linker: linker.clone() }),
+        }
     }
 
-    fn clippy_for(&self, target: &str) -> Option<Command> {
+    /// Adds [`MORE_TARGETS`] where rustup can; returns those that stay out of reach.
+    pub fn add_more(&self) -> Vec<&'static str> {
+        for target in MORE_TARGETS {
+            if self.reaching(target).is_none() {
+                // What fails is seen below.
+                let _ = add_by_rustup(&[target]);
+            }
+        }
+        MORE_TARGETS.into_iter().filter(|target| self.reaching(target).is_none()).collect()
+    }
+
+    /// `cargo clippy` for each target, denying warnings; none where Debian's lints are absent.
+    pub fn clippy(&self) -> impl Iterator<Item = Command> {
+        let main = TARGETS.iter().filter_map(|target| self.clippy_for(target, &[]));
+        let more = [&M55, &RV32].into_iter().filter_map(|board| {
+            // The other programs need a timer of Arm's.
+            let only = ["--lib", "--bin", "digest", "--features", board.features];
+            self.reaching(board.target)?.clippy_for(board.target, &only)
+        });
+        main.chain(more)
+    }
+
+    fn clippy_for(&self, target: &str, what: &[&str]) -> Option<Command> {
         let mut command = match self {
-            Self::Prebuilt => self.cargo("clippy", "release", target),
+            Self::Prebuilt => {
+                let mut command = self.cargo("clippy", "release", target);
+                command.args(what);
+                command
+            }
             Self::BuildStd { .. } if !Path::new(DEBIAN_CLIPPY).exists() => return None,
             // cargo clippy would call the other toolchain's driver, which cannot read this core.
             Self::BuildStd { .. } => {
                 let mut command = self.cargo("check", "release", target);
+                command.args(what);
                 command.env("RUSTC_WORKSPACE_WRAPPER", DEBIAN_CLIPPY);
                 command.env("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
                 return Some(command);
@@ -106,9 +137,9 @@ impl Toolchain {
     }
 }
 
-fn add_by_rustup() -> Result<()> {
+fn add_by_rustup(targets: &[&str]) -> Result<()> {
     let mut add = Command::new("rustup");
-    add.args(["target", "add"]).args(TARGETS);
+    add.args(["target", "add"]).args(targets);
     println!("$ {}", shell::text(&add));
     let status = shell::run_within(&mut add, DOWNLOAD_LIMIT)?;
     ensure!(status.success(), "rustup ended with {status}");
@@ -116,14 +147,16 @@ fn add_by_rustup() -> Result<()> {
 }
 
 fn has_prebuilt() -> Result<bool> {
-    let rustlib = rustlib("rustc")?;
-    // rustup removes the files of a target, not always its folder.
-    let has_core = |target| {
-        fs::read_dir(rustlib.join(target).join("lib")).is_ok_and(|files| {
-            files.flatten().any(|file| file.file_name().to_string_lossy().starts_with("libcore-"))
-        })
-    };
-    Ok(TARGETS.into_iter().all(has_core))
+    Ok(TARGETS.into_iter().map(has_core).collect::<Result<Vec<_>>>()?.into_iter().all(|has| has))
+}
+
+/// Whether the default compiler has the target's library. rustup removes the files of a target,
+/// not always its folder.
+fn has_core(target: &str) -> Result<bool> {
+    let files = fs::read_dir(rustlib("rustc")?.join(target).join("lib"));
+    Ok(files.is_ok_and(|files| {
+        files.flatten().any(|file| file.file_name().to_string_lossy().starts_with("libcore-"))
+    }))
 }
 
 /// Debian's compiler with its source beside it, and the linker it lacks.

@@ -1,0 +1,212 @@
+//! The network's answers on every kind of chip, compared with the host's.
+use std::fmt;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread::{self, ScopedJoinHandle};
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+
+use crate::boards::{BOARDS, Board};
+use crate::emulator::{self, Conversation};
+use crate::setup::Setup;
+use crate::shell;
+use crate::toolchain::Toolchain;
+
+/// Where the positions come from; lines that start with `#` are none.
+const POSITIONS: [&str; 3] =
+    ["fixtures/positions.fen", "fixtures/crowded.fen", "fixtures/explained.fen"];
+/// Fewer would show too little.
+const FEWEST_POSITIONS: usize = 300;
+
+/// Bytes of stack that an inference may take beyond its scratch, the answer included.
+const STACK_BUDGET: u64 = 14 * 1024;
+
+/// `cargo xtask everywhere`
+pub fn command() -> Result<()> {
+    let setup = Setup::prepare();
+    let mut build = shell::cargo();
+    build.args(["build", "--locked", "--release", "--package", "kibitzer-core"]);
+    shell::run(build.args(["--example", "digest"]))?;
+    let name = format!("digest{}", std::env::consts::EXE_SUFFIX);
+    let host = shell::target_dir()?.join("release/examples").join(name);
+    let outcomes = compare(&setup, &host, &shell::root().join("fixtures/demo.kbz"))?;
+    outcomes.iter().for_each(|outcome| println!("{outcome}"));
+    if outcomes.iter().any(Outcome::is_skipped) {
+        setup.print_missing();
+        bail!("not every chip was compared");
+    }
+    Ok(())
+}
+
+/// What became of a board.
+pub enum Outcome {
+    /// It answered as the host.
+    Equal(String),
+    /// It was left out, and why.
+    Skipped(String),
+}
+
+impl Outcome {
+    /// Whether it was left out.
+    pub fn is_skipped(&self) -> bool {
+        matches!(self, Self::Skipped(_))
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Equal(line) => f.write_str(line),
+            Self::Skipped(why) => write!(f, "skipped {why}"),
+        }
+    }
+}
+
+/// Asks the network at `net` about each position on every board that can be built for and
+/// emulated, and `host`, the core's example `digest`; fails on the first difference.
+pub fn compare(setup: &Setup, host: &Path, net: &Path) -> Result<Vec<Outcome>> {
+    let positions = positions()?;
+    let expected = &host_digests(host, net, &positions)?;
+    let positions = positions.as_bytes();
+    // The emulators run while the compiler makes the next image.
+    thread::scope(|scope| {
+        let mut boards = Vec::new();
+        for board in &BOARDS {
+            let image = match usable(setup, board) {
+                Ok(toolchain) => build(&toolchain, board, net).map(Ok)?,
+                Err(why) => Err(why),
+            };
+            boards.push(
+                image.map(|image| scope.spawn(move || ask(board, &image, positions, expected))),
+            );
+        }
+        boards.into_iter().map(outcome).collect()
+    })
+}
+
+fn outcome(board: Result<ScopedJoinHandle<'_, Result<String>>, String>) -> Result<Outcome> {
+    match board {
+        Ok(asking) => {
+            let line = asking.join().map_err(|_| anyhow!("a board's thread panicked"))?;
+            Ok(Outcome::Equal(line?))
+        }
+        Err(why) => Ok(Outcome::Skipped(why)),
+    }
+}
+
+/// A way to build for a board that can be emulated, or why there is none.
+fn usable(setup: &Setup, board: &Board) -> Result<Toolchain, String> {
+    let Board { core, target, emulator, .. } = board;
+    if board.find_emulator().is_none() {
+        return Err(format!("{core}: {emulator} is not installed; run cargo xtask setup"));
+    }
+    let toolchain = setup.toolchain.as_ref().and_then(|toolchain| toolchain.reaching(target));
+    toolchain
+        .ok_or_else(|| format!("{core}: no compiler for {target}; run rustup target add {target}"))
+}
+
+/// The firmware that answers with digests, around the network at `net`.
+fn build(toolchain: &Toolchain, board: &Board, net: &Path) -> Result<PathBuf> {
+    let mut build = toolchain.cargo("build", "release", board.target);
+    build.args(["--bin", "digest", "--features", board.features]).env("KIBITZER_NET", net);
+    shell::run(&mut build)?;
+    let image = toolchain.target_dir().join(board.target).join("release/digest");
+    ensure!(image.is_file(), "cargo left no image at {}", image.display());
+    Ok(image)
+}
+
+fn ask(board: &Board, image: &Path, positions: &[u8], expected: &str) -> Result<String> {
+    let Conversation { answers, diagnostics } = emulator::ask(board, image, positions)?;
+    require_equal(board.core, &answers, expected)?;
+    let count = expected.lines().count();
+    let stack = within_budget(board.core, stack(&diagnostics))?;
+    Ok(format!(
+        "{:<17} {:<10} {count} of {count} positions as on the host{stack}",
+        board.core, board.machine
+    ))
+}
+
+/// Bytes of the deepest stack beyond the scratch, where the board can tell.
+fn stack(diagnostics: &str) -> Option<u64> {
+    diagnostics.lines().find_map(|line| line.strip_prefix("stack ")?.trim().parse().ok())
+}
+
+/// What is told of the stack, which must not exceed its budget.
+fn within_budget(core: &str, stack: Option<u64>) -> Result<String> {
+    let Some(bytes) = stack else { return Ok(String::new()) };
+    ensure!(bytes <= STACK_BUDGET, "{core}: {bytes} bytes of stack, {STACK_BUDGET} are allowed");
+    Ok(format!("; stack {bytes} bytes of {STACK_BUDGET}"))
+}
+
+/// Fails with the first line that differs.
+fn require_equal(core: &str, board: &str, host: &str) -> Result<()> {
+    let (mut board, mut host) = (board.lines(), host.lines());
+    for position in 1.. {
+        match (board.next(), host.next()) {
+            (None, None) => break,
+            (a, b) if a == b => {}
+            (a, b) => {
+                let [a, b] = [a, b].map(|line| line.unwrap_or("(ended)"));
+                bail!("position {position} differs: {a} ({core}), {b} (host)");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The host's digests, a line a position.
+fn host_digests(host: &Path, net: &Path, positions: &str) -> Result<String> {
+    let folder = shell::target_dir()?.join("board");
+    fs::create_dir_all(&folder)?;
+    let input = folder.join("positions.fen");
+    fs::write(&input, positions)?;
+    let digests = shell::output(Command::new(host).arg(net).stdin(File::open(&input)?))?;
+    let (asked, told) = (positions.lines().count(), digests.lines());
+    let answered = told.filter(|line| line.starts_with("digest ")).count();
+    ensure!(answered == asked, "the host answers {answered} of {asked} positions");
+    Ok(digests)
+}
+
+/// The positions, one a line.
+fn positions() -> Result<String> {
+    let mut all = String::new();
+    for file in POSITIONS {
+        let path = shell::root().join(file);
+        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let positions = text.lines().filter(|line| !line.starts_with('#'));
+        positions.for_each(|position| all.extend([position, "\n"]));
+    }
+    let count = all.lines().count();
+    ensure!(count >= FEWEST_POSITIONS, "{count} positions, {FEWEST_POSITIONS} are the fewest");
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_difference_is_told() {
+        require_equal("M4", "digest 1\r\ndigest 2\r\n", "digest 1\ndigest 2\n").expect("equal");
+        let error = |board, host| require_equal("M4", board, host).expect_err("differ").to_string();
+        assert!(error("a\nb\n", "a\nc\n").contains("position 2 differs: b (M4), c (host)"));
+        assert!(error("a\n", "a\nc\n").contains("(ended) (M4)"));
+        assert!(error("a\nc\n", "a\n").contains("(ended) (host)"));
+    }
+
+    #[test]
+    fn the_stack_is_read_and_held_to_its_budget() {
+        assert_eq!(stack("scan 3\r\nstack 4711\r\n"), Some(4711));
+        assert_eq!(within_budget("M4", stack("")).expect("nothing told"), "");
+        assert!(within_budget("M4", Some(STACK_BUDGET)).expect("within").contains("14336"));
+        let error = within_budget("M4", Some(STACK_BUDGET + 1)).expect_err("exceeded");
+        assert!(error.to_string().contains("M4: 14337 bytes"), "{error}");
+    }
+
+    #[test]
+    fn positions_are_enough_and_without_comments() {
+        let positions = positions().expect("committed");
+        assert!(positions.lines().all(|line| line.contains('/') && !line.contains('#')));
+    }
+}
