@@ -10,6 +10,9 @@
 //! - [`board`]: the answer of a chessboard, as lines of text.
 #![no_std]
 
+#[cfg(feature = "std")]
+extern crate std;
+
 pub mod board;
 mod budget;
 pub mod exchange;

@@ -15,7 +15,7 @@ use crate::{error::UserError, network::Evaluate};
 /// A quantized network.
 #[derive(Debug, Clone)]
 pub struct Integer {
-    bytes: Vec<u8>,
+    sections: Vec<u8>,
     config: Config,
 }
 
@@ -25,8 +25,8 @@ impl Integer {
     /// # Errors
     /// If the bytes are not a whole model file.
     pub fn new(bytes: Vec<u8>) -> Result<Integer, ModelError> {
-        let config = Model::parse(&bytes)?.config().clone();
-        Ok(Integer { bytes, config })
+        let model = Model::parse(&bytes)?;
+        Ok(Integer { sections: model.sections().to_vec(), config: model.config().clone() })
     }
 
     /// Reads `path` if it is a model file, whole or not; `None` if it is something else.
@@ -51,7 +51,7 @@ impl Integer {
     /// # Errors
     /// None: the bytes were read when it was made.
     pub fn network(&self) -> Result<Model<'_>, ModelError> {
-        Model::parse(&self.bytes)
+        Model::of_sections(self.config.clone(), &self.sections)
     }
 
     /// The network's configuration.
@@ -64,13 +64,16 @@ impl Evaluate for Integer {
     fn evaluate(&mut self, batch: &Batch) -> Result<Outputs> {
         batch.validate()?;
         let model = self.network()?;
-        let answers: Vec<(Vec<f32>, f32)> = (0..batch.positions())
-            .into_par_iter()
-            .map_init(
-                || vec![0; scratch_bytes(model.config())],
-                |scratch, position| score(&model, batch, position, scratch),
-            )
-            .collect::<Result<_, ModelError>>()?;
+        let scratch = || vec![0; scratch_bytes(model.config())];
+        let answer = |scratch: &mut Vec<u8>, position| score(&model, batch, position, scratch);
+        let answers: Vec<(Vec<f32>, f32)> = match batch.positions() {
+            // Not worth another thread's attention.
+            1 => vec![answer(&mut scratch(), 0)?],
+            several => (0..several)
+                .into_par_iter()
+                .map_init(scratch, answer)
+                .collect::<Result<_, ModelError>>()?,
+        };
         let mut outputs = Outputs::default();
         for (logits, value) in answers {
             outputs.logits.extend(logits);

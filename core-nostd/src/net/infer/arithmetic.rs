@@ -1,4 +1,5 @@
 //! Fixed-point arithmetic with one rounding, the same on every machine.
+use super::vectors::{LANES, vectorized};
 
 /// A right shift between 1 and 62 bits, checked where it is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,21 +78,44 @@ const fn scaled(x: i32, multiplier: i32, shift: Shift) -> i32 {
     if upper.unbounded_shr(bits) == y >> 31 { y } else { i32::MAX ^ (upper >> 31) }
 }
 
-/// [`rescale`] of each of `values`, in place. Each is below 2^(31 − `room`) in magnitude.
-///
-/// Not inlined, so that the loop has the registers to itself.
-#[inline(never)]
-pub fn rescale_all(
-    values: &mut [i32],
-    room: u32,
-    multiplier: i32,
-    shift: Shift,
-    bias: i32,
-    limit: i32,
-) {
-    let (left, shift) = shift.widened(room);
-    for value in values {
-        *value = rescale(*value << left, multiplier, shift, bias, limit);
+vectorized! {
+    /// [`rescale`] of each of `values`, in place. Each is below 2^(31 − `room`) in magnitude.
+    ///
+    /// Not inlined, so that the loop has the registers to itself.
+    #[inline(never)]
+    pub fn rescale_all(
+        values: &mut [i32],
+        room: u32,
+        multiplier: i32,
+        shift: Shift,
+        bias: i32,
+        limit: i32,
+    ) {
+        let (left, shift) = shift.widened(room);
+        let (chunks, rest) = values.as_chunks_mut::<LANES>();
+        for values in chunks {
+            for value in values {
+                *value = rescale(*value << left, multiplier, shift, bias, limit);
+            }
+        }
+        for value in rest {
+            *value = rescale(*value << left, multiplier, shift, bias, limit);
+        }
+    }
+}
+
+vectorized! {
+    /// [`rescale`] of each of `xs` by its own multiplier, little-endian; `limit` is at most 32,767.
+    pub fn rescale_each(
+        xs: &[i32],
+        multipliers: &[[u8; 4]],
+        shift: Shift,
+        limit: i32,
+        ys: &mut [i16],
+    ) {
+        for ((&x, &multiplier), y) in xs.iter().zip(multipliers).zip(ys) {
+            *y = rescale(x, i32::from_le_bytes(multiplier), shift, 0, limit) as i16;
+        }
     }
 }
 
@@ -135,13 +159,6 @@ pub const fn saturate_i16(x: i64, limit: i32) -> i16 {
 /// `x + y`, brought into ±32,767: how a layer adds to a stream.
 pub const fn saturating_add(x: i16, y: i32) -> i16 {
     saturate((x as i32).saturating_add(y) as i64, i16::MAX as i32) as i16
-}
-
-/// Adds `ys` to one channel of the rows of a stream `[rows, width]`.
-pub fn add_to_channel(stream: &mut [i16], width: usize, channel: usize, ys: &[i32]) {
-    for (row, &y) in stream.chunks_exact_mut(width).zip(ys) {
-        row[channel] = saturating_add(row[channel], y);
-    }
 }
 
 /// Largest magnitude of both 16-bit factors of a dot product over `columns` whose sum must fit

@@ -1,11 +1,13 @@
 //! Attention: over the squares, and over the single position of the trunk.
 use super::{
-    arithmetic::{add_to_channel, pair_limit, rescale, rescale_all, saturating_add},
-    kernel::{Tile, dots},
+    adder::Adder,
+    arithmetic::{Shift, pair_limit, rescale, rescale_each, saturating_add},
+    kernel::{Rows, Tile},
     linear::Linear,
     norm::Norm,
     scratch::{Arena, attention_sums},
     softmax,
+    vectors::vectorized,
 };
 use crate::{
     inputs::SQUARES,
@@ -17,6 +19,8 @@ use crate::{
 
 /// Magnitude that keeps the sum of a score and its bias inside 32 bits.
 const SCORE_LIMIT: i32 = (1 << 30) - 1;
+/// Channels of a context that are rescaled together.
+const CHANNELS: usize = 64;
 /// Bits above a bias of 8.
 const BIAS_ROOM: u32 = 24;
 const STREAM_LIMIT: i32 = i16::MAX as i32;
@@ -40,9 +44,9 @@ struct Head<'s> {
     /// `[64, dim]`.
     queries: &'s mut [i16],
     /// `[64, dim]`.
-    keys: &'s mut [i16],
+    keys: Rows<'s>,
     /// `[dim, 64]`: transposed, so that the sum over the keys runs along memory.
-    values: &'s mut [i16],
+    values: Rows<'s>,
     dim: usize,
 }
 
@@ -78,35 +82,30 @@ impl<'a> SquareAttention<'a> {
         let mut contexts = Tile::take(&mut arena, SQUARES, width)?;
         let mut head = Head {
             queries: arena.take(SQUARES * dim)?,
-            keys: arena.take(SQUARES * dim)?,
-            values: arena.take(SQUARES * dim)?,
+            keys: Rows::take(&mut arena, SQUARES, dim)?,
+            values: Rows::take(&mut arena, dim, SQUARES)?,
             dim,
         };
         let sums = arena.take::<i32>(attention_sums(dim))?;
-        let scores = arena.take::<i32>(SQUARES)?;
-        let probabilities = arena.take::<i16>(SQUARES)?;
+        let scores = arena.array::<i32, SQUARES>()?;
+        let probabilities = arena.array::<i16, SQUARES>()?;
 
         for (square, row) in squares.chunks_exact(width).enumerate() {
             self.norm.apply(row, &mut inputs, square);
         }
-        let limit = contexts.limit();
         for number in 0..self.heads {
             self.project(number, &inputs, &mut head, &mut sums[..2 * SQUARES]);
             for query in 0..SQUARES {
                 self.scores(number, query, &head, scores);
                 softmax::attention(scores, probabilities);
                 let sums = &mut sums[..dim];
-                dots(probabilities, head.values, sums);
-                for (channel, &sum) in (number * dim..).zip(sums.iter()) {
-                    let context = self.context.apply(channel, sum, limit);
-                    contexts.set(query, channel, context as i16);
-                }
+                head.values.dots(probabilities, sums);
+                self.rescale_context(number * dim, sums, query, &mut contexts);
             }
         }
         let sums = &mut sums[..2 * SQUARES];
-        self.output.each(0..width, &contexts, sums, i32::MAX, |channel, ys| {
-            add_to_channel(squares, width, channel, ys);
-        });
+        let mut adder = Adder::new(squares, width);
+        self.output.each(0..width, &contexts, sums, i32::MAX, |channel, ys| adder.add(channel, ys));
         Ok(())
     }
 
@@ -117,33 +116,60 @@ impl<'a> SquareAttention<'a> {
         let limit = pair_limit(dim);
         let first = number * dim;
         let rows = || first..first + dim;
-        let set = |matrix: &mut [i16], column: usize, ys: &[i32]| {
-            for (row, &y) in matrix.chunks_exact_mut(dim).zip(ys) {
-                row[column] = y as i16;
+        self.query.each(rows(), inputs, sums, limit, |row, ys| {
+            for (query, &y) in head.queries.chunks_exact_mut(dim).zip(ys) {
+                query[row - first] = y as i16;
             }
-        };
-        self.query.each(rows(), inputs, sums, limit, |row, ys| set(head.queries, row - first, ys));
-        self.key.each(rows(), inputs, sums, limit, |row, ys| set(head.keys, row - first, ys));
-        self.value.each(rows(), inputs, sums, STREAM_LIMIT, |row, ys| {
-            let values = head.values[(row - first) * SQUARES..].iter_mut();
-            values.zip(ys).for_each(|(value, &y)| *value = y as i16);
         });
+        let keys = &mut head.keys;
+        self.key.each(rows(), inputs, sums, limit, |row, ys| keys.set_column(row - first, ys));
+        let values = &mut head.values;
+        self.value.each(rows(), inputs, sums, STREAM_LIMIT, |row, ys| {
+            values.set_row(row - first, ys);
+        });
+    }
+
+    /// Sets the context of one query square in the channels from `first` on.
+    fn rescale_context(&self, first: usize, sums: &[i32], query: usize, contexts: &mut Tile<'_>) {
+        let mut outputs = [0; CHANNELS];
+        for (first, sums) in (first..).step_by(CHANNELS).zip(sums.chunks(CHANNELS)) {
+            let outputs = &mut outputs[..sums.len()];
+            let multipliers = self.context.multipliers(first);
+            rescale_each(sums, multipliers, self.context.shift(), contexts.limit(), outputs);
+            contexts.set_row(query, first, outputs);
+        }
     }
 
     /// The binary exponents of one query square against all keys.
     #[inline(never)]
-    fn scores(&self, number: usize, query: usize, head: &Head<'_>, scores: &mut [i32]) {
+    fn scores(&self, number: usize, query: usize, head: &Head<'_>, scores: &mut [i32; SQUARES]) {
         let vector = &head.queries[query * head.dim..][..head.dim];
-        dots(vector, head.keys, scores);
+        head.keys.dots(vector, scores);
         let scale = self.score;
-        rescale_all(scores, 0, scale.multiplier(number), scale.shift(), 0, SCORE_LIMIT);
+        rescale_scores(scores, scale.multiplier(number), scale.shift());
         if let Some((bias, scale)) = &self.bias {
             let row = number * SQUARES + query;
-            let (left, shift) = scale.shift().widened(BIAS_ROOM);
-            let multiplier = scale.multiplier(row);
-            for (score, &bias) in scores.iter_mut().zip(&bias[row * SQUARES..][..SQUARES]) {
-                *score += rescale(i32::from(bias) << left, multiplier, shift, 0, SCORE_LIMIT);
-            }
+            let bias = bias.as_chunks().0;
+            add_bias(scores, &bias[row], scale.multiplier(row), scale.shift());
+        }
+    }
+}
+
+vectorized! {
+    /// Rescales a row of scores.
+    fn rescale_scores(scores: &mut [i32; SQUARES], multiplier: i32, shift: Shift) {
+        for score in scores {
+            *score = rescale(*score, multiplier, shift, 0, SCORE_LIMIT);
+        }
+    }
+}
+
+vectorized! {
+    /// Adds a row of biases to scores.
+    fn add_bias(scores: &mut [i32; SQUARES], bias: &[i8; SQUARES], multiplier: i32, shift: Shift) {
+        let (left, shift) = shift.widened(BIAS_ROOM);
+        for (score, &bias) in scores.iter_mut().zip(bias) {
+            *score += rescale(i32::from(bias) << left, multiplier, shift, 0, SCORE_LIMIT);
         }
     }
 }

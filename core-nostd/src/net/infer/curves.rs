@@ -25,6 +25,13 @@ pub const TANH_FRACTION: u32 = 16;
 /// Fraction bits of the value.
 pub const VALUE_FRACTION: u32 = CURVE_FRACTION;
 
+/// Bits by which a pre-activation is finer than a table's index, and an interpolated entry finer
+/// than a pre-activation.
+const fn units(curve: Curve) -> (u32, u32) {
+    let fraction = ACTIVATION_FRACTION - points_per_unit(curve).ilog2();
+    (fraction, CURVE_FRACTION + fraction - ACTIVATION_FRACTION)
+}
+
 /// The tables of a model file.
 #[derive(Debug, Clone, Copy)]
 pub struct Curves<'a>([Halves<'a>; Curve::ALL.len()]);
@@ -44,8 +51,7 @@ impl<'a> Curves<'a> {
     }
 
     fn gated(&self, curve: Curve, x: i32) -> i32 {
-        let fraction = ACTIVATION_FRACTION - points_per_unit(curve).ilog2();
-        let shift = CURVE_FRACTION + fraction - ACTIVATION_FRACTION;
+        let (fraction, shift) = units(curve);
         let remainder = self.interpolate(curve, x.unsigned_abs(), fraction);
         x.max(0) + remainder.map_or(0, |exact| (exact + (1 << (shift - 1))) >> shift)
     }
@@ -54,6 +60,21 @@ impl<'a> Curves<'a> {
     /// within [`ACTIVATION_LIMIT`].
     pub fn silu(&self, x: i32) -> i32 {
         self.gated(Curve::Silu, x)
+    }
+
+    /// `silu(x) · 2^left` of each of `xs`.
+    pub fn silu_each(&self, xs: &[i32], left: u32, ys: &mut [i32]) {
+        #[cfg(kernels = "x86")]
+        let done = {
+            let (fraction, shift) = units(Curve::Silu);
+            let table = self.0[Curve::Silu as usize].bytes();
+            super::kernel::gated(table, [fraction, shift, left], xs, ys)
+        };
+        #[cfg(not(kernels = "x86"))]
+        let done = 0;
+        for (&x, y) in xs.iter().zip(ys).skip(done) {
+            *y = self.silu(x) << left;
+        }
     }
 
     /// `x · Φ(x)`, in the same units.

@@ -1,9 +1,20 @@
 //! The squares' stream at its beginning, and its mean at its end.
-use super::arithmetic::saturate_i16;
+use super::vectors::vectorized;
 use crate::{
     inputs::{AUX, Inputs, SQUARES, TOKENS},
     net::kbz::{Halves, LayerReader, ModelError, Part, Scale},
 };
+
+vectorized! {
+    /// Adds two vectors to a row of the stream, brought into its range once.
+    fn add(row: &mut [i16], parts: [Halves<'_>; 2]) {
+        let [piece, place] = parts;
+        for ((x, piece), place) in row.iter_mut().zip(piece.iter()).zip(place.iter()) {
+            let sum = i32::from(*x) + i32::from(piece) + i32::from(place);
+            *x = sum.clamp(-i32::from(i16::MAX), i32::from(i16::MAX)) as i16;
+        }
+    }
+}
 
 /// `stream[s] = piece[token[s]] + square[s] + aux · scalars`.
 #[derive(Debug, Clone, Copy)]
@@ -26,18 +37,24 @@ impl<'a> Embedding<'a> {
 
     /// Fills `squares`, `[64, width]`.
     pub fn run(&self, inputs: &Inputs, width: usize, squares: &mut [i16]) {
-        for channel in 0..width {
+        let Some((before, last)) = squares.split_at_mut_checked((SQUARES - 1) * width) else {
+            return;
+        };
+        // The last square holds the scalars' part until it is its turn.
+        for (channel, scalars) in last.iter_mut().enumerate() {
             let weights = self.aux.row(channel, AUX).iter();
             let sum = weights.zip(inputs.aux).map(|(w, x)| i32::from(w) * i32::from(x)).sum();
-            let scalars = self.aux_scale.apply(0, sum, i32::from(i16::MAX));
-            for (square, &token) in inputs.tokens.iter().enumerate() {
-                let token = usize::from(token).min(TOKENS - 1);
-                let piece = self.piece.get(token * width + channel);
-                let place = self.square.get(square * width + channel);
-                let sum = i64::from(scalars) + i64::from(piece) + i64::from(place);
-                squares[square * width + channel] = saturate_i16(sum, i32::from(i16::MAX));
-            }
+            *scalars = self.aux_scale.apply(0, sum, i32::from(i16::MAX)) as i16;
         }
+        let of = |square: usize| {
+            let token = usize::from(inputs.tokens[square]).min(TOKENS - 1);
+            [self.piece.row(token, width), self.square.row(square, width)]
+        };
+        for (square, row) in before.chunks_exact_mut(width.max(1)).enumerate() {
+            row.copy_from_slice(last);
+            add(row, of(square));
+        }
+        add(last, of(SQUARES - 1));
     }
 }
 

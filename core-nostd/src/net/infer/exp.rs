@@ -27,10 +27,8 @@ const fn powers() -> [u32; SEGMENTS + 1] {
 /// `2^(-exponent)`; the exponent in 16 fraction bits, the result in 30, at most 1.0. The
 /// relative error is below 2^-17 while the result is above 2^-13, the absolute below 2^-30 after.
 pub fn exp2_negative(exponent: u32) -> u32 {
-    let whole = exponent >> EXPONENT_FRACTION;
-    if whole > POWER_FRACTION {
-        return 0;
-    }
+    // Beyond 30 bits nothing is left of any power.
+    let whole = (exponent >> EXPONENT_FRACTION).min(POWER_FRACTION + 1);
     let fraction = exponent & ((1 << EXPONENT_FRACTION) - 1);
     let segment = (fraction >> (EXPONENT_FRACTION - SEGMENT_BITS)) as usize;
     let within = fraction & ((1 << (EXPONENT_FRACTION - SEGMENT_BITS)) - 1);

@@ -1,14 +1,20 @@
 //! The gated feed-forward layer.
 use core::ops::Range;
 
+#[cfg(kernels = "x86")]
+use super::kernel::words;
 use super::{
-    arithmetic::{add_to_channel, rescale},
+    adder::Adder,
+    arithmetic::{Shift, rescale},
     curves::{ACTIVATION_LIMIT, Curves},
     kernel::Tile,
     linear::{BLOCK, Linear},
     norm::Norm,
-    scratch::Arena,
+    scratch::{Arena, TILE},
+    vectors::{LANES, vectorized},
 };
+#[cfg(kernels = "x86")]
+use crate::inputs::SQUARES;
 use crate::net::kbz::{LayerReader, Matrix, ModelError, Part, Scale};
 
 /// Bits above a gate's: |silu(x)| ≤ |x| ≤ [`ACTIVATION_LIMIT`] = 2^19.
@@ -29,6 +35,22 @@ pub struct FeedForward<'a> {
     down: Linear<'a>,
 }
 
+vectorized! {
+    /// Hidden activations: the product of gates and `ys`, rescaled, in the gates' place.
+    fn multiply(gates: &mut [i32], ys: &[i32], shift: Shift, limit: i32) {
+        let (gates, rest) = gates.as_chunks_mut::<LANES>();
+        let (ys, rest_ys) = ys.as_chunks::<LANES>();
+        for (gates, ys) in gates.iter_mut().zip(ys) {
+            for (gate, &y) in gates.iter_mut().zip(ys) {
+                *gate = rescale(*gate, y, shift, 0, limit);
+            }
+        }
+        for (gate, &y) in rest.iter_mut().zip(rest_ys) {
+            *gate = rescale(*gate, y, shift, 0, limit);
+        }
+    }
+}
+
 impl<'a> FeedForward<'a> {
     pub fn read(sections: &mut LayerReader<'_, 'a>) -> Result<FeedForward<'a>, ModelError> {
         Ok(FeedForward {
@@ -38,6 +60,20 @@ impl<'a> FeedForward<'a> {
             hidden: sections.scale(Part::HiddenShift)?,
             down: sections.linear(Matrix::Down)?,
         })
+    }
+
+    /// Squares that pass together: as many as there is room for, where more are faster.
+    #[cfg_attr(not(kernels = "x86"), allow(unused_variables))]
+    pub fn tokens(&self, arena: &Arena<'_>) -> usize {
+        #[cfg(kernels = "x86")]
+        for tokens in [SQUARES, SQUARES / 2, SQUARES / 4] {
+            let (width, hidden) = (self.down.rows(), self.gate.rows());
+            let tiles = words(tokens, width) + words(tokens, hidden);
+            if tiles + (BLOCK + 2) * tokens <= arena.free() {
+                return tokens;
+            }
+        }
+        TILE
     }
 
     /// Adds to `stream`, `[rows, width]`, `tokens` rows at a time.
@@ -61,8 +97,9 @@ impl<'a> FeedForward<'a> {
                 let units = first..hidden.min(first + BLOCK);
                 self.gated(units, curves, &inputs, gates, sums, &mut hiddens);
             }
+            let mut adder = Adder::new(rows, width);
             self.down.each(0..width, &hiddens, sums, i32::MAX, |channel, ys| {
-                add_to_channel(rows, width, channel, ys);
+                adder.add(channel, ys);
             });
         }
         Ok(())
@@ -84,14 +121,12 @@ impl<'a> FeedForward<'a> {
         let (left, shift) = self.hidden.shift().widened(GATE_ROOM);
         let of = |unit: usize| (unit - units.start) * tokens..(unit - units.start + 1) * tokens;
         self.gate.each(units.clone(), inputs, sums, ACTIVATION_LIMIT, |unit, ys| {
-            for (gate, &y) in gates[of(unit)].iter_mut().zip(ys) {
-                *gate = curves.silu(y) << left;
-            }
+            curves.silu_each(ys, left, &mut gates[of(unit)]);
         });
         self.up.each(units.clone(), inputs, sums, UP_LIMIT, |unit, ys| {
-            let gated = gates[of(unit)].iter().zip(ys);
-            let hidden = gated.map(|(&g, &y)| rescale(g, y, shift, 0, limit) as i16);
-            hiddens.set_column(unit, hidden);
+            let gates = &mut gates[of(unit)];
+            multiply(gates, ys, shift, limit);
+            hiddens.set_column(unit, gates.iter().map(|&y| y as i16));
         });
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Which number means what is written in `docs/kbz.md`. Every operation is defined on integers
 //! of a fixed width, so that each target gives the same bytes.
+mod adder;
 mod arithmetic;
 mod attention;
 mod curves;
@@ -19,6 +20,7 @@ mod softmax;
 mod state_space;
 mod step;
 mod value;
+mod vectors;
 
 pub use arithmetic::{Shift, pair_limit, rescale, round_shift, saturate, wide_limit};
 pub use curves::{
@@ -32,9 +34,11 @@ pub use output::{Evaluation, LOGIT_FRACTION, ScoredMove};
 pub use scratch::scratch_bytes;
 pub use softmax::{ATTENTION_FRACTION, PROBABILITY_ONE};
 pub(crate) use step::Step;
+#[cfg(kernels = "x86")]
+pub use vectors::Vectors;
 
 use curves::Curves;
-use scratch::{Arena, TILE};
+use scratch::Arena;
 use shakmaty::Chess;
 
 use super::{
@@ -122,7 +126,10 @@ impl Model<'_> {
             match Step::read(layer, config, &mut reader)? {
                 Step::Embedding(step) => step.run(inputs, width, squares),
                 Step::SquareAttention(step) => step.run(squares, arena)?,
-                Step::SquareFeedForward(step) => step.run(&curves, squares, TILE, arena)?,
+                Step::SquareFeedForward(step) => {
+                    let tokens = step.tokens(&arena);
+                    step.run(&curves, squares, tokens, arena)?;
+                }
                 Step::EncoderNorm(norm) => {
                     squares.chunks_exact_mut(width).for_each(|row| norm.apply_in_place(row));
                 }

@@ -2,6 +2,7 @@
 use super::{
     arithmetic::{Shift, rescale, wide_limit},
     kernel::Tile,
+    vectors::vectorized,
 };
 use crate::net::kbz::{Halves, LayerReader, ModelError, NormScale, Part};
 
@@ -12,6 +13,9 @@ pub struct Norm<'a> {
     scale: NormScale,
     gains: Halves<'a>,
 }
+
+/// Channels that are normalized together.
+const CHANNELS: usize = 64;
 
 /// A reciprocal square root: `factor / 2^shift`.
 struct InverseRoot {
@@ -27,36 +31,63 @@ fn inverse_root(v: u64) -> InverseRoot {
     InverseRoot { factor: factor.min(i32::MAX as u64) as i32, shift: 62 - doublings as i32 }
 }
 
+/// What turns `x · gain` into an output.
+#[derive(Debug, Clone, Copy)]
+struct Scaling {
+    factor: i32,
+    shift: Shift,
+    limit: i32,
+}
+
+vectorized! {
+    /// Adds the squares of `row`.
+    fn add_squares(row: &[i16], sum: &mut u64) {
+        *sum += row.iter().map(|&x| u64::from(i32::from(x).pow(2).cast_unsigned())).sum::<u64>();
+    }
+}
+
+vectorized! {
+    /// The outputs of `row`, in place; |x · gain| ≤ 2^30.
+    fn scale(row: &mut [i16], gains: Halves<'_>, scaling: Scaling) {
+        let Scaling { factor, shift, limit } = scaling;
+        for (x, gain) in row.iter_mut().zip(gains.iter()) {
+            *x = rescale(i32::from(*x) * i32::from(gain), factor, shift, 0, limit) as i16;
+        }
+    }
+}
+
 impl<'a> Norm<'a> {
     pub fn read(sections: &mut LayerReader<'_, 'a>) -> Result<Norm<'a>, ModelError> {
         Ok(Norm { scale: sections.norm_scale()?, gains: sections.halves(Part::Gains)? })
     }
 
-    /// The row's outputs, in order; |x · gain| ≤ 2^30. A shift that leaves 1..=62 saturates.
-    fn outputs(&self, row: &[i16], limit: i32) -> impl Fn(i16, i16) -> i16 + use<> {
-        let sum = row.iter().map(|&x| u64::from(x.unsigned_abs()).pow(2)).sum::<u64>();
+    /// What the row's length makes of each output. A shift that leaves 1..=62 saturates.
+    fn scaling(&self, row: &[i16], limit: i32) -> Scaling {
+        let mut sum = 0;
+        add_squares(row, &mut sum);
         let inverse = inverse_root((sum + u64::from(self.scale.epsilon)).max(1));
         let shift = Shift::saturating(inverse.shift + self.scale.shift);
-        move |x, gain| {
-            rescale(i32::from(x) * i32::from(gain), inverse.factor, shift, 0, limit) as i16
-        }
+        Scaling { factor: inverse.factor, shift, limit }
     }
 
     /// Normalizes `row` into `token` of `tile`, which has as many columns.
     #[inline(never)]
     pub fn apply(&self, row: &[i16], tile: &mut Tile<'_>, token: usize) {
-        let output = self.outputs(row, tile.limit());
-        for (column, (&x, gain)) in row.iter().zip(self.gains.iter()).enumerate() {
-            tile.set(token, column, output(x, gain));
+        let scaling = self.scaling(row, tile.limit());
+        let mut outputs = [0; CHANNELS];
+        let chunks = row.chunks(CHANNELS).zip(self.gains.chunks(CHANNELS));
+        for (first, (row, gains)) in (0..).step_by(CHANNELS).zip(chunks) {
+            let outputs = &mut outputs[..row.len()];
+            outputs.copy_from_slice(row);
+            scale(outputs, gains, scaling);
+            tile.set_row(token, first, outputs);
         }
     }
 
     /// Normalizes `row` in place.
     pub fn apply_in_place(&self, row: &mut [i16]) {
-        let output = self.outputs(row, wide_limit(row.len()));
-        for (x, gain) in row.iter_mut().zip(self.gains.iter()) {
-            *x = output(*x, gain);
-        }
+        let scaling = self.scaling(row, wide_limit(row.len()));
+        scale(row, self.gains, scaling);
     }
 }
 

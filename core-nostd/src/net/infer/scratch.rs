@@ -1,7 +1,10 @@
 //! The caller's scratch buffer, and how many bytes of it a network needs.
 use bytemuck::Pod;
 
-use super::{kernel::tile_words, linear::BLOCK};
+use super::{
+    kernel::{row_halves, tile_words},
+    linear::BLOCK,
+};
 use crate::{
     inputs::SQUARES,
     net::{Config, kbz::ModelError, kbz::from_to_rows},
@@ -39,7 +42,9 @@ const fn attention(c: &Config) -> usize {
     let width = c.width as usize;
     let head = width / if c.heads == 0 { 1 } else { c.heads as usize };
     2 * tile(SQUARES, width)
-        + 3 * words::<i16>(SQUARES * head)
+        + words::<i16>(SQUARES * head)
+        + words::<i16>(row_halves(SQUARES, head))
+        + words::<i16>(row_halves(head, SQUARES))
         + words::<i32>(attention_sums(head))
         + words::<i32>(SQUARES)
         + words::<i16>(SQUARES)
@@ -103,6 +108,18 @@ impl<'s> Arena<'s> {
     /// An arena over what is free now; what it hands out comes back when it goes.
     pub fn scope(&mut self) -> Arena<'_> {
         Arena { free: &mut *self.free, error: self.error }
+    }
+
+    /// `N` integers of at most a word, of any value.
+    pub fn array<T: Pod, const N: usize>(&mut self) -> Result<&'s mut [T; N], ModelError> {
+        let error = self.error;
+        self.take(N)?.first_chunk_mut().ok_or(error)
+    }
+
+    /// Words that are free.
+    #[cfg(kernels = "x86")]
+    pub const fn free(&self) -> usize {
+        self.free.len()
     }
 
     /// `count` integers of at most a word, of any value.

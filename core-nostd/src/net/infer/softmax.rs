@@ -1,5 +1,9 @@
 //! Softmax in integers: maximum subtracted, powers of two in fixed point, one rounding.
-use super::exp::{POWER_FRACTION, exp2_negative};
+use super::{
+    exp::{POWER_FRACTION, exp2_negative},
+    vectors::vectorized,
+};
+use crate::inputs::SQUARES;
 
 /// Fraction bits of attention probabilities.
 pub const ATTENTION_FRACTION: u32 = 15;
@@ -8,28 +12,30 @@ pub const PROBABILITY_ONE: u32 = 1 << 16;
 /// `log2(e)` in 16 fraction bits: from logits to binary exponents.
 const LOG2_E: u64 = 94_548;
 
-/// Turns at most 64 binary exponents, in 16 fraction bits, into probabilities in
-/// [`ATTENTION_FRACTION`] bits. Each is rounded once; their sum exceeds 1.0 by rounding only.
-/// `scores` are overwritten.
-#[inline(never)]
-pub fn attention(scores: &mut [i32], probabilities: &mut [i16]) {
-    /// So that a sum of 64 stays within 2^30.
-    const DROP: u32 = 6;
-    const RECIPROCAL: u32 = 2 * POWER_FRACTION - DROP;
-    const SHIFT: u32 = RECIPROCAL - ATTENTION_FRACTION;
-    let most = scores.iter().copied().max().unwrap_or(0);
-    let mut sum = 0u32;
-    for score in scores.iter_mut() {
-        let power = exp2_negative(most.abs_diff(*score)) >> DROP;
-        sum += power;
-        *score = power.cast_signed();
-    }
-    // The largest power is 2^24: neither the sum is smaller nor the reciprocal larger than 2^30.
-    let reciprocal = ((1u64 << RECIPROCAL) / u64::from(sum.max(1))) as u32;
-    for (probability, &power) in probabilities.iter_mut().zip(scores.iter()) {
-        let exact = u64::from(power.cast_unsigned()) * u64::from(reciprocal);
-        let rounded = ((exact + (1 << (SHIFT - 1))) >> SHIFT) as u32;
-        *probability = rounded.min(i16::MAX as u32) as i16;
+vectorized! {
+    /// Turns the binary exponents of all squares, in 16 fraction bits, into probabilities in
+    /// [`ATTENTION_FRACTION`] bits. Each is rounded once; their sum exceeds 1.0 by rounding only.
+    /// `scores` are overwritten.
+    #[inline(never)]
+    pub fn attention(scores: &mut [i32; SQUARES], probabilities: &mut [i16; SQUARES]) {
+        /// So that a sum of 64 stays within 2^30.
+        const DROP: u32 = 6;
+        const RECIPROCAL: u32 = 2 * POWER_FRACTION - DROP;
+        const SHIFT: u32 = RECIPROCAL - ATTENTION_FRACTION;
+        let most = scores.iter().copied().fold(i32::MIN, i32::max);
+        let mut sum = 0u32;
+        for score in scores.iter_mut() {
+            let power = exp2_negative(most.abs_diff(*score)) >> DROP;
+            sum += power;
+            *score = power.cast_signed();
+        }
+        // The largest power is 2^24: neither the sum is smaller nor the reciprocal larger than 2^30.
+        let reciprocal = ((1u64 << RECIPROCAL) / u64::from(sum.max(1))) as u32;
+        for (probability, &power) in probabilities.iter_mut().zip(scores.iter()) {
+            let exact = u64::from(power.cast_unsigned()) * u64::from(reciprocal);
+            let rounded = ((exact + (1 << (SHIFT - 1))) >> SHIFT) as u32;
+            *probability = rounded.min(i16::MAX as u32) as i16;
+        }
     }
 }
 
@@ -68,17 +74,17 @@ mod tests {
         #[test]
         fn attention_is_within_a_unit_of_f64(scores in prop::collection::vec(-400_000..400_000, 64)) {
             let exponents: Vec<f64> = scores.iter().map(|&s| f64::from(s) / 65_536.0).collect();
-            let mut probabilities = [0; 64];
-            attention(&mut scores.clone(), &mut probabilities);
+            let mut probabilities = [0; SQUARES];
+            attention(&mut scores.clone().try_into().unwrap(), &mut probabilities);
             for (p, exact) in probabilities.iter().zip(exact(&exponents)) {
                 prop_assert!((f64::from(*p) - exact * 32_768.0).abs() <= 1.0);
             }
         }
 
         #[test]
-        fn attention_bounds_any_scores(scores in prop::collection::vec(any::<i32>(), 1..=64)) {
-            let mut probabilities = [0; 64];
-            attention(&mut scores.clone(), &mut probabilities);
+        fn attention_bounds_any_scores(scores in prop::collection::vec(any::<i32>(), SQUARES)) {
+            let mut probabilities = [0; SQUARES];
+            attention(&mut scores.try_into().unwrap(), &mut probabilities);
             let sum: i32 = probabilities.iter().map(|&p| i32::from(p)).sum();
             prop_assert!(probabilities.iter().all(|&p| p >= 0));
             prop_assert!((32_768 - 33..=32_768 + 32).contains(&sum), "{sum}");

@@ -69,6 +69,23 @@ impl<'a> Model<'a> {
         Ok(model)
     }
 
+    /// A network whose sections lie in `sections`, as [`Model::sections`] had them: what a program
+    /// that keeps a network among its own data makes of it each time, without the checksum.
+    ///
+    /// # Errors
+    /// If the sections do not fit the configuration, or a shift is out of range.
+    pub fn of_sections(config: Config, sections: &'a [u8]) -> Result<Model<'a>, ModelError> {
+        config.validate()?;
+        let model = Model { config, sections };
+        model.check_steps()?;
+        Ok(model)
+    }
+
+    /// The bytes of all sections, padding included.
+    pub const fn sections(&self) -> &'a [u8] {
+        self.sections
+    }
+
     /// Reads a model file that must hold the architecture of `config`.
     pub fn parse_as(bytes: &'a [u8], config: &Config) -> Result<Model<'a>, ModelError> {
         let model = Model::parse(bytes)?;

@@ -16,8 +16,10 @@ impl<'a> Halves<'a> {
         Halves(halves)
     }
 
-    pub fn get(self, index: usize) -> i16 {
-        i16::from_le_bytes(self.0[index])
+    /// The halfwords as they lie in the file.
+    #[cfg(kernels = "x86")]
+    pub const fn bytes(self) -> &'a [[u8; 2]] {
+        self.0
     }
 
     /// Number `index` and the next, if there are both.
@@ -28,6 +30,11 @@ impl<'a> Halves<'a> {
 
     pub fn iter(self) -> impl Iterator<Item = i16> + 'a {
         self.0.iter().map(|&bytes| i16::from_le_bytes(bytes))
+    }
+
+    /// Parts of `length` halfwords, the last one shorter.
+    pub fn chunks(self, length: usize) -> impl Iterator<Item = Halves<'a>> {
+        self.0.chunks(length).map(Halves)
     }
 
     /// Row `row` of a matrix with `columns` columns.
@@ -73,6 +80,11 @@ impl<'a> Scale<'a> {
     /// Multiplier `index`.
     pub fn multiplier(&self, index: usize) -> i32 {
         self.multipliers.get(index)
+    }
+
+    /// The multipliers from `first` on, little-endian.
+    pub fn multipliers(&self, first: usize) -> &'a [[u8; 4]] {
+        self.multipliers.0.get(first..).unwrap_or(&[])
     }
 
     /// Number of multipliers.

@@ -5,6 +5,7 @@
 //! | `plain.rs` | every target, and vectorizes |
 //! | `dsp.rs` | Cortex-M with the DSP extension: M4, M7, M33, M55 |
 //! | `armv6m.rs`, `packed.rs` | Cortex-M0, M0+ |
+//! | `x86.rs` | x86-64 with a standard library |
 //!
 //! Sums are exact: [`Tile::limit`] and [`pair_limit`](super::arithmetic::pair_limit) keep every
 //! sum, in any order, inside 32 bits. Wrapping addition only spares the check, so that loops
@@ -17,18 +18,28 @@ mod dsp;
 #[cfg(any(test, kernels = "armv6m"))]
 #[cfg_attr(not(kernels = "armv6m"), allow(dead_code))]
 mod packed;
-#[cfg_attr(kernels = "armv6m", allow(dead_code))]
+#[cfg_attr(any(kernels = "armv6m", kernels = "x86"), allow(dead_code))]
 mod plain;
+mod rows;
 mod tile;
+#[cfg(kernels = "x86")]
+mod x86;
 
 #[cfg(kernels = "armv6m")]
 use armv6m as chosen;
+#[cfg(not(kernels = "x86"))]
+use chosen as row_major;
 #[cfg(kernels = "dsp")]
 use dsp as chosen;
-#[cfg(not(any(kernels = "dsp", kernels = "armv6m")))]
+#[cfg(not(any(kernels = "dsp", kernels = "armv6m", kernels = "x86")))]
 use plain as chosen;
+#[cfg(kernels = "x86")]
+use {plain as row_major, x86 as chosen};
 
+pub use rows::{Rows, row_halves};
 pub use tile::{Tile, tile_words};
+#[cfg(kernels = "x86")]
+pub use x86::{gated, words};
 
 /// The sums of a pair of rows for every token of `tile`, which has several:
 /// `sums[r · tokens + t]` is `Σ weight[r, c] · activation[t, c]`.
@@ -49,7 +60,7 @@ pub fn single_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
 
 /// `sums[i] = Σ vector[c] · rows[i, c]` of 16-bit factors; `rows` is row-major.
 pub fn dots(vector: &[i16], rows: &[i16], sums: &mut [i32]) {
-    chosen::dots(vector, rows, sums);
+    row_major::dots(vector, rows, sums);
 }
 
 /// `Σ a[i] · b[i]` of 16-bit factors.

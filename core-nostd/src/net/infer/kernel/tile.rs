@@ -11,6 +11,18 @@ pub const fn tile_words(tokens: usize, columns: usize) -> usize {
     tokens.div_ceil(2) * columns.next_multiple_of(GROUP)
 }
 
+/// Words that this target's kernel takes of them.
+#[cfg(kernels = "x86")]
+use chosen::words;
+#[cfg(not(kernels = "x86"))]
+use tile_words as words;
+
+/// A word of several tokens' activations that are zero.
+#[cfg(kernels = "x86")]
+use chosen::ZEROS;
+#[cfg(not(kernels = "x86"))]
+const ZEROS: u32 = 0;
+
 /// Activations `[tokens, columns]`: of one token, or of an even number of them. Columns are
 /// padded with zeros to whole groups.
 #[derive(Debug)]
@@ -28,8 +40,8 @@ impl<'s> Tile<'s> {
         columns: usize,
     ) -> Result<Tile<'s>, ModelError> {
         debug_assert!(tokens == 1 || tokens.is_multiple_of(2));
-        let words = arena.take::<u32>(tile_words(tokens, columns))?;
-        words.fill(0);
+        let words = arena.take::<u32>(words(tokens, columns))?;
+        words.fill(if tokens == 1 { 0 } else { ZEROS });
         Ok(Tile { words, columns, tokens })
     }
 
@@ -68,22 +80,41 @@ impl<'s> Tile<'s> {
     }
 
     /// Sets the activation of every token in `column`.
-    pub fn set_column(&mut self, column: usize, mut values: impl Iterator<Item = i16>) {
-        let groups = self.groups();
+    pub fn set_column(&mut self, column: usize, values: impl Iterator<Item = i16>) {
         if self.tokens == 1 {
             return values.for_each(|value| chosen::set_single(self.words, column, value));
         }
-        let pairs = core::iter::from_fn(|| Some([values.next()?, values.next()?]));
-        chosen::set_pairs(self.words, groups, column, pairs);
+        #[cfg(kernels = "x86")]
+        chosen::set_column(self.words, self.tokens, column, values);
+        #[cfg(not(kernels = "x86"))]
+        {
+            let (groups, mut values) = (self.groups(), values);
+            let pairs = core::iter::from_fn(|| Some([values.next()?, values.next()?]));
+            chosen::set_pairs(self.words, groups, column, pairs);
+        }
     }
 
     /// Sets the activation of `token` in `column`, which is within [`Tile::limit`].
     pub fn set(&mut self, token: usize, column: usize, value: i16) {
-        let groups = self.groups();
-        match self.tokens {
-            1 => chosen::set_single(self.words, column, value),
-            _ => chosen::set_paired(self.words, groups, token, column, value),
+        if self.tokens == 1 {
+            return chosen::set_single(self.words, column, value);
         }
+        #[cfg(kernels = "x86")]
+        chosen::set_several(self.words, self.tokens, token, column, value);
+        #[cfg(not(kernels = "x86"))]
+        {
+            let groups = self.groups();
+            chosen::set_paired(self.words, groups, token, column, value);
+        }
+    }
+
+    /// Sets columns of `token`, from `first` on: faster where that begins a group.
+    pub fn set_row(&mut self, token: usize, first: usize, values: &[i16]) {
+        #[cfg(kernels = "x86")]
+        if self.tokens > 1 && first.is_multiple_of(GROUP) {
+            return chosen::set_row(self.words, self.tokens, token, first, values);
+        }
+        values.iter().zip(first..).for_each(|(&x, column)| self.set(token, column, x));
     }
 
     /// Sets the activations of the only token.

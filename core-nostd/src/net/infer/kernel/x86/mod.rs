@@ -1,0 +1,208 @@
+//! The inner loops for x86-64, with the vectors that the processor has.
+//!
+//! Tokens lie side by side, one in each lane of a vector, so that sums need not be added across
+//! lanes. Of several tokens, activations are bytes plus 128, without sign: a word holds a group's
+//! four columns of a token in the order of the weights, and the words of a group's tokens follow
+//! one another. VNNI multiplies unsigned bytes by signed ones; what 128 adds is taken off by the
+//! sum of a row's weights. AVX2 takes the 128 off first. Of a single token, activations are
+//! halfwords in the order of the weights, each group twice, once for each row of a pair.
+//!
+//! Loads through pointers, and calls of functions compiled for vectors, are `unsafe`: hence the
+//! `unsafe` of this folder. Loops in plain Rust do what is left over, and all for older processors.
+#![allow(unsafe_code)]
+mod avx2;
+mod avx512;
+#[cfg(test)]
+mod tests;
+
+use super::Tile;
+use crate::net::{
+    infer::vectors::Vectors,
+    kbz::{GROUP, PAIR_GROUP, place},
+};
+
+/// Four columns of a token that are zero.
+pub const ZEROS: u32 = 0x8080_8080;
+
+/// Words of the activations `[tokens, columns]`, of which there are an even number or one.
+pub const fn words(tokens: usize, columns: usize) -> usize {
+    let groups = columns.div_ceil(GROUP);
+    if tokens == 1 { groups * GROUP } else { groups * tokens }
+}
+
+/// A group's weights: four of the first row, four of the second.
+type Pair = [i8; PAIR_GROUP];
+
+pub fn set_single(words: &mut [u32], column: usize, value: i16) {
+    let halves: &mut [i16] = bytemuck::cast_slice_mut(words);
+    let at = column / GROUP * PAIR_GROUP + place(column);
+    if let Some([first, _, _, _, second, ..]) = halves.get_mut(at..) {
+        (*first, *second) = (value, value);
+    }
+}
+
+pub fn set_several(words: &mut [u32], tokens: usize, token: usize, column: usize, value: i16) {
+    let bytes: &mut [u8] = bytemuck::cast_slice_mut(words);
+    let at = (column / GROUP * tokens + token) * GROUP + place(column);
+    if let Some(byte) = bytes.get_mut(at) {
+        *byte = biased(value);
+    }
+}
+
+/// Sets columns of one of several tokens, from `first` on, which begins a group.
+pub fn set_row(words: &mut [u32], tokens: usize, token: usize, first: usize, values: &[i16]) {
+    let (groups, rest) = values.as_chunks::<GROUP>();
+    let mut at = first / GROUP * tokens + token;
+    for &[a, b, c, d] in groups {
+        if let Some(word) = words.get_mut(at) {
+            *word = u32::from_le_bytes([a, c, b, d].map(biased));
+        }
+        at += tokens;
+    }
+    for (column, &value) in (first + groups.len() * GROUP..).zip(rest) {
+        set_several(words, tokens, token, column, value);
+    }
+}
+
+/// Sets a column of every token.
+pub fn set_column(
+    words: &mut [u32],
+    tokens: usize,
+    column: usize,
+    values: impl Iterator<Item = i16>,
+) {
+    let group = words.get_mut(column / GROUP * tokens..).unwrap_or(&mut []);
+    let bytes = bytemuck::cast_slice_mut::<u32, [u8; GROUP]>(group);
+    let place = place(column);
+    bytes.iter_mut().zip(values).for_each(|(word, value)| word[place] = biased(value));
+}
+
+fn biased(value: i16) -> u8 {
+    (value as u8).wrapping_add(128)
+}
+
+pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
+    let tokens = tile.tokens();
+    let weights = weights.as_chunks::<PAIR_GROUP>().0;
+    let Some((first, second)) = sums.split_at_mut_checked(tokens) else { return };
+    let sums = [first, second];
+    match Vectors::used() {
+        // SAFETY: only vectors that the processor has are used.
+        Vectors::Avx512 => unsafe { avx512::pair(weights, tile.words(), sums) },
+        // SAFETY: as above.
+        Vectors::Avx2 => unsafe { avx2::pair(weights, tile.words(), sums) },
+        Vectors::Target => pair_from(0, weights, tile.words(), sums),
+    }
+}
+
+/// The sums of the tokens from `start` on, in plain Rust.
+fn pair_from(start: usize, weights: &[Pair], words: &[u32], sums: [&mut [i32]; 2]) {
+    let tokens = sums[0].len();
+    if start == tokens {
+        return;
+    }
+    for (row, sums) in sums.into_iter().enumerate() {
+        for (token, sum) in sums.iter_mut().enumerate().skip(start) {
+            let words = words.iter().skip(token).step_by(tokens);
+            *sum = weights.iter().zip(words).fold(0, |sum: i32, (weights, word)| {
+                let weights = weights[row * GROUP..].iter();
+                let products = weights.zip((word ^ ZEROS).to_le_bytes());
+                products.fold(sum, |sum, (&w, x)| {
+                    sum.wrapping_add(i32::from(w) * i32::from(x.cast_signed()))
+                })
+            });
+        }
+    }
+}
+
+pub fn single_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
+    let halves: &[i16] = bytemuck::cast_slice(tile.words());
+    let halves = halves.as_chunks::<PAIR_GROUP>().0;
+    let pairs = weights.chunks_exact((tile.groups() * PAIR_GROUP).max(1));
+    let used = Vectors::used();
+    for (weights, sums) in pairs.zip(sums.as_chunks_mut::<2>().0) {
+        let weights = weights.as_chunks::<PAIR_GROUP>().0;
+        *sums = match used {
+            // SAFETY: only vectors that the processor has are used.
+            Vectors::Avx512 => unsafe { avx512::single(weights, halves) },
+            // SAFETY: as above.
+            Vectors::Avx2 => unsafe { avx2::single(weights, halves) },
+            Vectors::Target => single_from(weights, halves, [0; 2]),
+        };
+    }
+}
+
+/// The sums of both rows of a pair, in plain Rust, on top of others.
+fn single_from(weights: &[Pair], halves: &[[i16; PAIR_GROUP]], sums: [i32; 2]) -> [i32; 2] {
+    weights.iter().zip(halves).fold(sums, |sums, (weights, x)| {
+        let product = |i: usize| i32::from(weights[i]) * i32::from(x[i]);
+        let row = |start: usize| {
+            (start..start + GROUP).fold(0, |sum: i32, i| sum.wrapping_add(product(i)))
+        };
+        [sums[0].wrapping_add(row(0)), sums[1].wrapping_add(row(GROUP))]
+    })
+}
+
+/// The dots of a vector and rows whose columns lie in pairs, those of all rows side by side.
+pub fn row_dots(vector: &[i16], rows: &[i16], sums: &mut [i32]) {
+    let pairs = rows.as_chunks::<2>().0;
+    match Vectors::used() {
+        // SAFETY: only vectors that the processor has are used.
+        Vectors::Avx512 => unsafe { avx512::dots(vector, pairs, sums) },
+        // SAFETY: as above.
+        Vectors::Avx2 => unsafe { avx2::dots(vector, pairs, sums) },
+        Vectors::Target => dots_from(0, vector, pairs, sums),
+    }
+}
+
+/// A pair of the vector's numbers, the last one with a zero.
+fn two(numbers: &[i16]) -> [i16; 2] {
+    [numbers[0], numbers.get(1).copied().unwrap_or(0)]
+}
+
+/// The sums of the rows from `start` on, in plain Rust.
+fn dots_from(start: usize, vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
+    let count = sums.len();
+    if start == count {
+        return;
+    }
+    for (row, sum) in sums.iter_mut().enumerate().skip(start) {
+        let pairs = pairs.iter().skip(row).step_by(count);
+        *sum = vector.chunks(2).map(two).zip(pairs).fold(0, |sum, ([a, b], &[x, y])| {
+            let products = [(a, x), (b, y)].map(|(a, x)| i32::from(a) * i32::from(x));
+            sum.wrapping_add(products[0]).wrapping_add(products[1])
+        });
+    }
+}
+
+/// A pair of numbers in every lane's word.
+fn word([a, b]: [i16; 2]) -> i32 {
+    i32::from(a) & 0xffff | i32::from(b) << 16
+}
+
+/// `ys = (max(x, 0) + remainder(|x|)) · 2^left`, as `Curves` has it, of as many of `xs` as the
+/// processor has vectors for; returns their number. The bits are those of the interpolation, of
+/// the shift after it, and `left`.
+pub fn gated(table: &[[u8; 2]], bits: [u32; 3], xs: &[i32], ys: &mut [i32]) -> usize {
+    let (vectors, step) = match Vectors::used() {
+        Vectors::Avx512 => (xs.len().min(ys.len()) / 16, 16),
+        Vectors::Avx2 => (xs.len().min(ys.len()) / 8, 8),
+        Vectors::Target => return 0,
+    };
+    if table.len() < 2 {
+        return 0;
+    }
+    for (x, y) in xs.chunks_exact(step).zip(ys.chunks_exact_mut(step)) {
+        match (x.try_into(), y.try_into()) {
+            // SAFETY: only vectors that the processor has are used; the table has an interval.
+            (Ok(x), Ok(y)) if step == 16 => unsafe { avx512::gated(table, bits, x, y) },
+            _ => {
+                if let (Some(x), Some(y)) = (x.first_chunk(), y.first_chunk_mut()) {
+                    // SAFETY: as above.
+                    unsafe { avx2::gated(table, bits, x, y) }
+                }
+            }
+        }
+    }
+    vectors * step
+}

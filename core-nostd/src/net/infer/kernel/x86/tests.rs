@@ -1,0 +1,112 @@
+//! Every kind of vectors against the sums' definition, at every length and alignment.
+extern crate std;
+use std::{vec, vec::Vec};
+
+use super::super::{Rows, Tile, pair_sums, single_sums};
+use crate::net::{
+    infer::{Curves, pair_limit, scratch::Arena, vectors::Vectors},
+    kbz::{Curve, Halves, Layout},
+};
+
+/// Whole vectors of every kind, several at once, and what is left over.
+const TOKENS: [usize; 9] = [1, 2, 8, 14, 16, 32, 50, 64, 122];
+
+/// Numbers from −limit to limit, or their extremes only.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self, limit: i32, extreme: bool) -> i32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let random = (self.0 >> 33) as i32;
+        match extreme {
+            true => [-limit, limit][random as usize % 2],
+            false => random % (limit + 1) * [-1, 1][(self.0 >> 32) as usize % 2],
+        }
+    }
+}
+
+fn matrix(columns: usize, tokens: usize, offset: usize, extreme: bool, numbers: &mut Numbers) {
+    let layout = Layout::new(2, columns);
+    let mut bytes = vec![0i8; layout.bytes() + offset];
+    let weights = &mut bytes[offset..];
+    // What stands in absent columns must not matter.
+    weights.fill_with(|| numbers.next(128, extreme).clamp(-128, 127) as i8);
+    let mut memory = vec![0; 4 * super::super::tile_words(tokens, columns) + 3];
+    let mut tile = Tile::take(&mut Arena::new(&mut memory, 0).unwrap(), tokens, columns).unwrap();
+    let limit = tile.limit();
+    let mut draw = || numbers.next(limit, extreme) as i16;
+    let x: Vec<Vec<i16>> = (0..tokens).map(|_| (0..columns).map(|_| draw()).collect()).collect();
+    for (token, values) in x.iter().enumerate() {
+        match token % 2 {
+            0 => tile.set_row(token, 0, values),
+            _ => values.iter().enumerate().for_each(|(c, &value)| tile.set(token, c, value)),
+        }
+    }
+    tile.set_column(columns / 2, x.iter().map(|values| values[columns / 2]));
+    let mut sums = vec![1; 2 * tokens];
+    match tokens {
+        1 => single_sums(weights, &tile, &mut sums),
+        _ => pair_sums(weights, &tile, &mut sums),
+    }
+    for (i, &sum) in sums.iter().enumerate() {
+        let (row, token) = (i / tokens, i % tokens);
+        let product = |c: usize| i64::from(weights[layout.index(row, c)]) * i64::from(x[token][c]);
+        assert_eq!(
+            i64::from(sum),
+            (0..columns).map(product).sum::<i64>(),
+            "{columns} {tokens} {offset}"
+        );
+    }
+}
+
+fn rows(length: usize, count: usize, extreme: bool, numbers: &mut Numbers) {
+    let limit = pair_limit(length);
+    let mut draw =
+        |n: usize| -> Vec<i32> { (0..n).map(|_| numbers.next(limit, extreme)).collect() };
+    let vector: Vec<i16> = draw(length).into_iter().map(|x| x as i16).collect();
+    let matrix: Vec<Vec<i32>> = (0..count).map(|_| draw(length)).collect();
+    let mut memory = vec![0xff; 2 * super::super::row_halves(count, length) + 7];
+    let mut rows = Rows::take(&mut Arena::new(&mut memory, 0).unwrap(), count, length).unwrap();
+    for (row, values) in matrix.iter().enumerate() {
+        rows.set_row(row, values);
+    }
+    let column: Vec<i32> = matrix.iter().map(|values| values[length / 2]).collect();
+    rows.set_column(length / 2, &column);
+    let mut sums = vec![1; count];
+    rows.dots(&vector, &mut sums);
+    for (sum, values) in sums.iter().zip(&matrix) {
+        let products = values.iter().zip(&vector).map(|(&a, &b)| i64::from(a) * i64::from(b));
+        assert_eq!(i64::from(*sum), products.sum::<i64>(), "{length} {count}");
+    }
+}
+
+/// Interpolation at any argument is the one in plain Rust.
+fn curve() {
+    let mut numbers = Numbers(5);
+    let table: Vec<[u8; 2]> =
+        (0..513).map(|_| (numbers.next(i16::MAX.into(), false) as i16).to_le_bytes()).collect();
+    let curves = Curves::new(Curve::ALL.map(|_| Halves::new(&table)));
+    let edges = [0, 1, 65_407, 65_408, 65_535, 65_536, 65_537, 1 << 19];
+    let xs: Vec<i32> =
+        edges.into_iter().flat_map(|x| [x, -x]).chain((-70_000..70_000).step_by(37)).collect();
+    let mut ys = vec![0; xs.len()];
+    curves.silu_each(&xs, 11, &mut ys);
+    assert!(xs.iter().zip(&ys).all(|(&x, &y)| y == curves.silu(x) << 11));
+}
+
+// One test, because all of the process uses the vectors that it chooses.
+#[test]
+fn all_vectors_give_the_sums_by_definition() {
+    for vectors in Vectors::ALL {
+        vectors.limit();
+        let mut numbers = Numbers(1);
+        for length in 1..=257 {
+            for (i, tokens) in TOKENS.into_iter().enumerate() {
+                matrix(length, tokens, (length + i) % 4, i % 3 == length % 3, &mut numbers);
+                rows(length, tokens, i % 3 == length % 3, &mut numbers);
+            }
+        }
+        curve();
+    }
+    Vectors::best().limit();
+}

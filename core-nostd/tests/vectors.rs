@@ -1,0 +1,73 @@
+//! The same bytes from every way to run the inner loops: those in plain Rust, for any target, and
+//! those with the vectors of x86-64 (feature `std`).
+#[allow(dead_code, reason = "each test file uses its own part")]
+mod common;
+mod positions;
+mod random;
+
+use common::file;
+use kibitzer_core::{
+    fnv,
+    inputs::Perspective,
+    net::{Config, Model, PolicyHead, scratch_bytes},
+};
+use positions::positions;
+
+/// Answers to the fixture's positions by the inner loops in plain Rust, without `std`.
+const PLAIN: [&str; 3] = ["93cade2c90a12c9b", "d4d6b28c6df4c78f", "75513faf042c883d"];
+
+/// Widths that fill vectors, and widths that do not; odd vectors; every layer and option.
+fn configs() -> [Config; 3] {
+    let wide = Config {
+        width: 64,
+        heads: 4,
+        encoder_blocks: 2,
+        trunk: "SA".try_into().unwrap(),
+        ffn_mult: 2,
+        ssm_state: 8,
+        ssm_rank: 8,
+        ssm_ffn_mult: 2,
+        perspective: Perspective::Mover,
+        policy_head: PolicyHead::FromTo,
+        policy_dim: 32,
+        attention_bias: true,
+        ..Config::default()
+    };
+    let uneven = Config { width: 42, heads: 6, policy_dim: 9, ffn_mult: 3, ..wide.clone() };
+    let deep = Config {
+        width: 40,
+        heads: 1,
+        ffn_mult: 8,
+        policy_head: PolicyHead::Pooled,
+        attention_bias: false,
+        ..wide.clone()
+    };
+    [wide, uneven, deep]
+}
+
+/// A digest of the answers to every other one of the positions.
+fn digest(model: &Model<'_>) -> u64 {
+    let mut scratch = vec![0; scratch_bytes(model.config())];
+    positions().iter().step_by(2).fold(fnv::START, |digest, position| {
+        let answer = model.evaluate(position, &mut scratch).unwrap();
+        let logits = answer.moves().iter().map(|m| u64::from(m.logit.cast_unsigned()));
+        let value = u64::from(answer.value().cast_unsigned());
+        logits.fold(fnv::step(digest, value), fnv::step)
+    })
+}
+
+/// The digests of every configuration.
+fn digests() -> [u64; 3] {
+    configs().map(|config| digest(&Model::parse(&file(&config, false, 3)).unwrap()))
+}
+
+#[test]
+fn answers_equal_those_of_the_plain_loops() {
+    let digests = || digests().map(|digest| format!("{digest:016x}"));
+    assert_eq!(digests(), PLAIN);
+    #[cfg(kernels = "x86")]
+    for vectors in kibitzer_core::net::infer::Vectors::ALL {
+        vectors.limit();
+        assert_eq!(digests(), PLAIN, "{vectors:?}");
+    }
+}
