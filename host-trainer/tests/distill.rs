@@ -190,8 +190,7 @@ fn mistakes_are_one_line_and_leave_no_run() {
     );
     assert_eq!(
         mistake(folder, &words("plot run")),
-        "cannot read the file (no such file or directory), run/metrics.jsonl: check the path and \
-         its permissions"
+        "no metrics yet, run: wait for the run's first steps, or name another run"
     );
     succeed(folder, &words(&distill("flat", "--temperature 1 --allow-flat").replace("300", "1")));
 }
