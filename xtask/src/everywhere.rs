@@ -9,6 +9,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use crate::boards::{BOARDS, Board};
 use crate::emulator::{self, Conversation};
+use crate::host::{self, first_difference};
 use crate::setup::Setup;
 use crate::shell;
 use crate::toolchain::Toolchain;
@@ -25,11 +26,7 @@ const STACK_BUDGET: u64 = 14 * 1024;
 /// `cargo xtask everywhere`
 pub fn command() -> Result<()> {
     let setup = Setup::prepare();
-    let mut build = shell::cargo();
-    build.args(["build", "--locked", "--release", "--package", "kibitzer-core"]);
-    shell::run(build.args(["--example", "digest"]))?;
-    let name = format!("digest{}", std::env::consts::EXE_SUFFIX);
-    let host = shell::target_dir()?.join("release/examples").join(name);
+    let host = host::build_example("digest")?;
     let outcomes = compare(&setup, &host, &shell::root().join("fixtures/demo.kbz"))?;
     outcomes.iter().for_each(|outcome| println!("{outcome}"));
     if outcomes.iter().any(Outcome::is_skipped) {
@@ -108,12 +105,9 @@ fn usable(setup: &Setup, board: &Board) -> Result<Toolchain, String> {
 
 /// The firmware that answers with digests, around the network at `net`.
 fn build(toolchain: &Toolchain, board: &Board, net: &Path) -> Result<PathBuf> {
-    let mut build = toolchain.cargo("build", "release", board.target);
-    build.args(["--bin", "digest", "--features", board.features]).env("KIBITZER_NET", net);
-    shell::run(&mut build)?;
-    let image = toolchain.target_dir().join(board.target).join("release/digest");
-    ensure!(image.is_file(), "cargo left no image at {}", image.display());
-    Ok(image)
+    toolchain.image("release", board.target, "digest", |build| {
+        build.args(["--features", board.features]).env("KIBITZER_NET", net);
+    })
 }
 
 fn ask(board: &Board, image: &Path, positions: &[u8], expected: &str) -> Result<String> {
@@ -141,18 +135,10 @@ fn within_budget(core: &str, stack: Option<u64>) -> Result<String> {
 
 /// Fails with the first line that differs.
 fn require_equal(core: &str, board: &str, host: &str) -> Result<()> {
-    let (mut board, mut host) = (board.lines(), host.lines());
-    for position in 1.. {
-        match (board.next(), host.next()) {
-            (None, None) => break,
-            (a, b) if a == b => {}
-            (a, b) => {
-                let [a, b] = [a, b].map(|line| line.unwrap_or("(ended)"));
-                bail!("position {position} differs: {a} ({core}), {b} (host)");
-            }
-        }
+    match first_difference(core, board, host) {
+        None => Ok(()),
+        Some((line, both)) => bail!("position {} differs: {both}", line + 1),
     }
-    Ok(())
 }
 
 /// The host's digests, a line a position.

@@ -86,16 +86,12 @@ pub fn compare(setup: &Setup, host: &Host, net: &Path) -> Result<Option<Report>>
 fn build(toolchain: &Toolchain, net: Option<&Path>) -> Result<PathBuf> {
     // A network's inner loops are made fast; Viveka's code is made small.
     let profile = if net.is_some() { "release" } else { "small" };
-    let mut build = toolchain.cargo("build", profile, M4.target);
-    build.args(["--bin", "kibitzer-firmware"]);
-    match net {
-        Some(net) => build.env("KIBITZER_NET", net),
-        None => build.arg("--no-default-features"),
-    };
-    shell::run(&mut build)?;
-    let image = toolchain.target_dir().join(M4.target).join(profile).join("kibitzer-firmware");
-    ensure!(image.is_file(), "cargo left no image at {}", image.display());
-    Ok(image)
+    toolchain.image(profile, M4.target, "kibitzer-firmware", |build| {
+        match net {
+            Some(net) => build.env("KIBITZER_NET", net),
+            None => build.arg("--no-default-features"),
+        };
+    })
 }
 
 /// The host's answers as a board without a network gives them.

@@ -1,4 +1,4 @@
-//! The host's `kibitzer` program, built and called.
+//! The host's programs, built and called, and what they say beside a board.
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -6,6 +6,35 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 use crate::shell;
+
+/// Builds an example of the core, optimised in full.
+pub fn build_example(name: &str) -> Result<PathBuf> {
+    let mut build = shell::cargo();
+    build.args(["build", "--locked", "--release", "--package", "kibitzer-core"]);
+    shell::run(build.args(["--example", name]))?;
+    example("release", name)
+}
+
+fn example(profile: &str, name: &str) -> Result<PathBuf> {
+    let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    Ok(shell::target_dir()?.join(profile).join("examples").join(name))
+}
+
+/// The first line that differs, counted from 0, as a board with this core and as the host has it.
+pub fn first_difference(core: &str, board: &str, host: &str) -> Option<(usize, String)> {
+    let (mut board, mut host) = (board.lines(), host.lines());
+    for line in 0.. {
+        match (board.next(), host.next()) {
+            (None, None) => break,
+            (a, b) if a == b => {}
+            (a, b) => {
+                let [a, b] = [a, b].map(|line| line.unwrap_or("(ended)"));
+                return Some((line, format!("{a} ({core}), {b} (host)")));
+            }
+        }
+    }
+    None
+}
 
 /// A built `kibitzer`.
 pub struct Host {
@@ -32,8 +61,7 @@ impl Host {
 
     /// An example that was built together with the tests.
     pub fn example(name: &str) -> Result<PathBuf> {
-        let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-        Ok(shell::target_dir()?.join("debug/examples").join(name))
+        example("debug", name)
     }
 
     /// A command of `kibitzer`, to be run in the root.

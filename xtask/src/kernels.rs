@@ -1,14 +1,14 @@
 //! The network's inner loops on emulated boards: the host's sums, and what a multiply-add costs.
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::boards::{self, Board};
 use crate::emulator::{self, INSTRUCTIONS_A_TICK};
+use crate::host::{self, first_difference};
 use crate::setup::Setup;
 use crate::shell;
-use crate::toolchain::Toolchain;
 
 /// A core, and the most instructions that a multiply-add may cost on it, rescaling included: of a
 /// product with 64 tokens, and with one.
@@ -25,11 +25,7 @@ const CORES: [Core; 2] = [
 /// `cargo xtask kernels`
 pub fn command() -> Result<()> {
     let setup = Setup::prepare();
-    let mut build = shell::cargo();
-    build.args(["build", "--locked", "--release", "--package", "kibitzer-core"]);
-    shell::run(build.args(["--example", "kernels"]))?;
-    let name = format!("kernels{}", std::env::consts::EXE_SUFFIX);
-    let host = shell::target_dir()?.join("release/examples").join(name);
+    let host = host::build_example("kernels")?;
     match compare(&setup, &host)? {
         Some(lines) => lines.iter().for_each(|line| println!("{line}")),
         None => {
@@ -50,7 +46,7 @@ pub fn compare(setup: &Setup, host: &Path) -> Result<Option<Vec<String>>> {
     let expected = shell::output(&mut Command::new(host))?;
     let mut lines = Vec::new();
     for core in &CORES {
-        let image = build(toolchain, core.board.target)?;
+        let image = toolchain.image("release", core.board.target, "kernels", |_| ())?;
         let said = emulator::listen(&core.board, &image)?;
         require_equal(core, &said.answers, &expected)?;
         lines.extend(core.within_bars(&said.diagnostics)?);
@@ -58,25 +54,11 @@ pub fn compare(setup: &Setup, host: &Path) -> Result<Option<Vec<String>>> {
     Ok(Some(lines))
 }
 
-fn build(toolchain: &Toolchain, target: &str) -> Result<PathBuf> {
-    shell::run(toolchain.cargo("build", "release", target).args(["--bin", "kernels"]))?;
-    let image = toolchain.target_dir().join(target).join("release/kernels");
-    ensure!(image.is_file(), "cargo left no image at {}", image.display());
-    Ok(image)
-}
-
 /// Fails with the first line that differs.
 fn require_equal(core: &Core, board: &str, host: &str) -> Result<()> {
-    let (mut board, mut host) = (board.lines(), host.lines());
-    loop {
-        match (board.next(), host.next()) {
-            (None, None) => return Ok(()),
-            (a, b) if a == b => {}
-            (a, b) => {
-                let [a, b] = [a, b].map(|line| line.unwrap_or("(ended)"));
-                bail!("the kernels differ: {a} ({}), {b} (host)", core.board.core);
-            }
-        }
+    match first_difference(core.board.core, board, host) {
+        None => Ok(()),
+        Some((_, both)) => bail!("the kernels differ: {both}"),
     }
 }
 

@@ -120,6 +120,24 @@ impl Toolchain {
         shell::root().join("target").join(name)
     }
 
+    /// Builds a program of the firmware and returns the linked image; `with` adds to cargo's
+    /// command.
+    pub fn image(
+        &self,
+        profile: &str,
+        target: &str,
+        program: &str,
+        with: impl FnOnce(&mut Command),
+    ) -> Result<PathBuf> {
+        let mut build = self.cargo("build", profile, target);
+        build.args(["--bin", program]);
+        with(&mut build);
+        shell::run(&mut build)?;
+        let image = self.target_dir().join(target).join(profile).join(program);
+        ensure!(image.is_file(), "cargo left no image at {}", image.display());
+        Ok(image)
+    }
+
     /// A subcommand of cargo in the firmware's folder, with what this way adds.
     pub fn cargo(&self, subcommand: &str, profile: &str, target: &str) -> Command {
         let mut command = shell::cargo();
