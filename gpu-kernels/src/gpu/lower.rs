@@ -135,15 +135,9 @@ fn capacity(
 
 /// Operations of the heaviest matrix product, a position.
 fn heaviest(program: &Program) -> u64 {
-    let operations = |op: &Op| match op {
-        Op::Linear { weight, output, .. } => {
-            let rows = Sizes { sequences: 1, length: 1, legal: 1 };
-            let rows = rows.rows(program.buffers[output.index()].rows);
-            2 * (rows * weight.inputs * weight.outputs) as u64
-        }
-        _ => 0,
-    };
-    program.ops.iter().map(operations).max().unwrap_or(0).max(1)
+    let position = Sizes { sequences: 1, length: 1, legal: 1 };
+    let products = program.ops.iter().filter(|op| matches!(op, Op::Linear { .. }));
+    products.map(|op| program.flops(op, position) as u64).max().unwrap_or(0).max(1)
 }
 
 struct Lowering<'a> {

@@ -13,6 +13,7 @@ mod op;
 mod places;
 #[cfg(test)]
 mod tests;
+mod work;
 
 use kibitzer_core::{
     inputs::SQUARES,

@@ -1,9 +1,6 @@
 use std::collections::BTreeMap;
 
-use kibitzer_core::{
-    inputs::{AUX, SQUARES},
-    net::Config,
-};
+use kibitzer_core::net::Config;
 
 use super::{Meter, Roof};
 use crate::{
@@ -13,7 +10,7 @@ use crate::{
         runner::{Part, Runner, Settings},
     },
     parity::cases,
-    program::{Op, Over, Program, Rows, Sizes, View},
+    program::{Op, Over, Program, Sizes, View},
 };
 
 /// How fast the operations of one kind run in a network.
@@ -120,10 +117,7 @@ fn name(op: &Op) -> &'static str {
 fn cost(program: &Program, op: &Op, sizes: Sizes, part: Part) -> (f64, f64) {
     let info = |view: &View| sizes.rows(program.info(view.buffer).rows) * view.width;
     let inputs: usize = op.inputs().iter().map(info).sum();
-    let output = op.output().map_or(0, |buffer| {
-        let info = program.info(buffer);
-        sizes.rows(info.rows) * info.width
-    });
+    let output = program.output_len(op, sizes);
     let parameters: usize = op.parameters().iter().map(ExactSizeIterator::len).sum();
     let touched = match *op {
         // Only what the legal moves need.
@@ -132,32 +126,11 @@ fn cost(program: &Program, op: &Op, sizes: Sizes, part: Part) -> (f64, f64) {
         _ => inputs + output + parameters,
     };
     let bytes = 4.0 * touched as f64;
-    let flops = forward_flops(program, op, sizes, output);
+    let flops = program.flops(op, sizes) as f64;
     let (more_flops, more_bytes) = match (part, op) {
         (Part::Backward, Op::Attention { .. }) => (2.5, 2.0),
         (Part::Backward, _) => (2.0, 2.0),
         _ => (1.0, 1.0),
     };
     (flops * more_flops, bytes * more_bytes)
-}
-
-fn forward_flops(program: &Program, op: &Op, sizes: Sizes, output: usize) -> f64 {
-    let squares = sizes.rows(Rows::Square);
-    let positions = sizes.positions();
-    let count = match *op {
-        Op::Embed { .. } => output * 2 + positions * AUX * 2 * (output / squares.max(1)),
-        Op::RmsNorm { .. } => 4 * output,
-        Op::Linear { weight, .. } => 2 * weight.inputs * output,
-        Op::Attention { over: Over::Squares, .. } => 4 * SQUARES * output,
-        Op::Attention { over: Over::Sequence, .. } => 2 * (sizes.length + 1) * output,
-        Op::SwiGlu { .. } | Op::Pointwise { .. } => 8 * output,
-        Op::Pool { .. } => SQUARES * output,
-        Op::AddContext { .. } => output,
-        Op::Conv { taps, .. } => 2 * taps * output,
-        Op::Scan { states, .. } => 8 * states * output,
-        Op::LegalLinear { weight, .. } => 2 * weight.inputs * output,
-        Op::FromTo { from, .. } => 2 * from.width * output,
-        Op::Loss { .. } => 8 * program.outputs().map_or(0, |_| sizes.legal),
-    };
-    count as f64
 }
