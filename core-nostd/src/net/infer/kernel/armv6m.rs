@@ -49,6 +49,34 @@ pub fn single_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
     unsafe { single(weights, words, tile.groups(), sums.as_mut_ptr(), pairs) }
 }
 
+/// Saves the registers that a function must restore, 36 bytes; of these, high ones go by low ones.
+macro_rules! save {
+    () => {
+        "
+        push    {{r4, r5, r6, r7, lr}}
+        mov     r4, r8
+        mov     r5, r9
+        mov     r6, r10
+        mov     r7, r11
+        push    {{r4, r5, r6, r7}}
+        "
+    };
+}
+
+/// Restores what `save` saved, and returns.
+macro_rules! restore {
+    () => {
+        "
+        pop     {{r4, r5, r6, r7}}
+        mov     r8, r4
+        mov     r9, r5
+        mov     r10, r6
+        mov     r11, r7
+        pop     {{r4, r5, r6, r7, pc}}
+        "
+    };
+}
+
 /// Group number $at of one row by two tokens: weights at r1, activations at r0, sums in r2 (A)
 /// and r3 (B), half of 2^16 in r8.
 macro_rules! group_of_two_tokens {
@@ -102,13 +130,8 @@ unsafe extern "C" fn paired(
     // r11 bytes of a pair, r12 2^16 a group: what the halves add to the lower parts' sum.
     // On the stack: weights, sums, end of the sums; then what is restored, 36 bytes; `tokens`.
     naked_asm!(
+        save!(),
         "
-        push    {{r4, r5, r6, r7, lr}}
-        mov     r4, r8
-        mov     r5, r9
-        mov     r6, r10
-        mov     r7, r11
-        push    {{r4, r5, r6, r7}}
         sub     sp, #12
         str     r0, [sp]
         str     r3, [sp, #4]
@@ -179,13 +202,8 @@ unsafe extern "C" fn paired(
         b       1b
     6:
         add     sp, #12
-        pop     {{r4, r5, r6, r7}}
-        mov     r8, r4
-        mov     r9, r5
-        mov     r10, r6
-        mov     r11, r7
-        pop     {{r4, r5, r6, r7, pc}}
-        "
+        ",
+        restore!(),
     )
 }
 
@@ -250,13 +268,8 @@ unsafe extern "C" fn single(
     // High registers: r10 the end of the tile's blocks of sixteen groups, r11 of all, r12 its start.
     // On the stack: sums; then what is restored, 36 bytes; then `pairs`, which is counted down.
     naked_asm!(
+        save!(),
         "
-        push    {{r4, r5, r6, r7, lr}}
-        mov     r4, r8
-        mov     r5, r9
-        mov     r6, r10
-        mov     r7, r11
-        push    {{r4, r5, r6, r7}}
         push    {{r3}}
         mov     r12, r1
         lsls    r4, r2, #4
@@ -321,12 +334,7 @@ unsafe extern "C" fn single(
         b       1b
     6:
         add     sp, #4
-        pop     {{r4, r5, r6, r7}}
-        mov     r8, r4
-        mov     r9, r5
-        mov     r10, r6
-        mov     r11, r7
-        pop     {{r4, r5, r6, r7, pc}}
-        "
+        ",
+        restore!(),
     )
 }
