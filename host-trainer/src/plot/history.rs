@@ -1,6 +1,6 @@
 //! What a run's metrics and its trials say, step by step.
 use std::{
-    fs,
+    fs, iter,
     path::{Path, PathBuf},
 };
 
@@ -33,9 +33,9 @@ impl History {
     pub fn read(path: &Path) -> Result<History> {
         let mut lines = vec![];
         if path.is_dir() {
-            let present = |name: &&str| path.join(name).exists();
-            for name in [METRICS, RANGE, OVERFIT].iter().filter(|name| present(name)) {
-                lines.extend(read_file(&path.join(name))?);
+            let names = iter::once(METRICS).chain(TRIALS.map(|(name, _)| name));
+            for file in names.map(|name| path.join(name)).filter(|file| file.exists()) {
+                lines.extend(read_file(&file)?);
             }
         } else {
             lines = read_file(path)?;

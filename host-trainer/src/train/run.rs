@@ -152,7 +152,10 @@ impl Run {
         self.state.cursor += self.state.settings.batch as u64;
         self.untold.push_back(batch);
         submitted?;
-        Ok(average_weight.map_or(Ok(()), |weight| self.backend.average(weight))?)
+        if let Some(weight) = average_weight {
+            self.backend.average(weight)?;
+        }
+        Ok(())
     }
 
     /// Adds the losses of the oldest step not told yet, once more than `under_way` are in that
