@@ -2,11 +2,13 @@
 mod common;
 mod random;
 
-use common::{crc32, file, file_with_hash, mend};
+use std::cell::Cell;
+
+use common::{crc32, file, file_with, mend};
 use kibitzer_core::{
     inputs::Perspective,
     net::{
-        Config, Evaluation, Model, ModelError, PolicyHead, hash,
+        Config, Evaluation, Model, ModelError, PolicyHead, ReadError, Source, WeightBits, hash,
         kbz::{checksum, sections},
         scratch_bytes,
     },
@@ -57,7 +59,7 @@ fn positions() -> impl Iterator<Item = Chess> {
 }
 
 fn evaluate_all(model: &Model<'_>) -> Vec<Evaluation> {
-    let mut scratch = vec![0; scratch_bytes(model.config())];
+    let mut scratch = vec![0; model.scratch_bytes()];
     positions().map(|position| model.evaluate(&position, &mut scratch).unwrap()).collect()
 }
 
@@ -176,7 +178,7 @@ fn another_architecture_is_refused_with_both_hashes() {
     assert!(text.contains(&format!("{:016x}", hash(&a))), "{text}");
     assert!(text.contains(&format!("{:016x}", hash(&b))), "{text}");
     assert!(Model::parse_as(&bytes, &a).is_ok());
-    let lying = file_with_hash(&a, 7, false, 1);
+    let lying = file_with(&a, 7, WeightBits::Eight, false, 1);
     let error = ModelError::Architecture { file: 7, expected: hash(&a) };
     assert_eq!(Model::parse(&lying).unwrap_err(), error);
 }
@@ -216,13 +218,81 @@ fn mutate(bytes: &mut Vec<u8>, mutation: &Mutation) {
     }
 }
 
+fn bits() -> impl Strategy<Value = WeightBits> {
+    prop_oneof![Just(WeightBits::Eight), Just(WeightBits::Four)]
+}
+
+/// A file that is read in parts, and fails once it has given some.
+struct Slow<'a> {
+    bytes: &'a [u8],
+    reads_left: Cell<usize>,
+}
+
+impl Source for Slow<'_> {
+    fn read(&self, offset: u32, into: &mut [u8]) -> Result<(), ReadError> {
+        let left = self.reads_left.get().checked_sub(1).ok_or(ReadError)?;
+        self.reads_left.set(left);
+        let bytes = self.bytes.get(offset as usize..).and_then(|bytes| bytes.get(..into.len()));
+        into.copy_from_slice(bytes.ok_or(ReadError)?);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_slow_source_gives_the_same_answers() {
+    for config in configs() {
+        for bits in [WeightBits::Eight, WeightBits::Four] {
+            let bytes = file_with(&config, hash(&config), bits, false, 9);
+            let expected = evaluate_all(&Model::parse(&bytes).unwrap());
+            let slow = Slow { bytes: &bytes, reads_left: Cell::new(usize::MAX) };
+            let mut scratch = vec![0x77; 100_000];
+            let model = Model::open(&slow, &mut scratch).unwrap();
+            assert!(model.sections().is_none());
+            assert!(model.scratch_bytes() > scratch_bytes(&config));
+            assert_eq!(evaluate_all(&model), expected, "{bits:?}");
+            let needed = model.scratch_bytes();
+            let error = Model::open(&slow, &mut vec![0; needed - 1]).unwrap_err();
+            assert_eq!(error, ModelError::Scratch { needed, actual: needed - 1 });
+            assert!(Model::open(&slow, &mut vec![0; needed]).is_ok());
+        }
+    }
+}
+
+#[test]
+fn a_source_that_fails_is_told_wherever_it_does() {
+    let [config, ..] = configs();
+    let bytes = file(&config, false, 9);
+    let slow = |reads| Slow { bytes: &bytes, reads_left: Cell::new(reads) };
+    let mut scratch = vec![0; 100_000];
+    let position = positions().next().unwrap();
+    let failed = |error| matches!(error, ModelError::Read { .. });
+    let mut reads = 0;
+    while let Err(error) = Model::open(&slow(reads), &mut scratch) {
+        assert!(failed(error), "{error}");
+        reads += 1;
+    }
+    assert!(reads > 40, "{reads}");
+    let source = slow(reads);
+    let model = Model::open(&source, &mut scratch).unwrap();
+    let mut reads = 0;
+    loop {
+        source.reads_left.set(reads);
+        match model.evaluate(&position, &mut scratch) {
+            Ok(_) => break,
+            Err(error) => assert!(failed(error), "{error}"),
+        }
+        reads += 1;
+    }
+    assert!(reads > 200, "{reads}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn any_bytes_parse_or_fail(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         prop_assert!(Model::parse(&bytes).is_err());
-        let mut framed = b"KBZ\x1a\x02\x00\x00\x00".to_vec();
+        let mut framed = b"KBZ\x1a\x03\x00\x00\x00".to_vec();
         framed.extend((bytes.len() as u32 + 12).to_le_bytes());
         framed.extend(bytes);
         if framed.len() >= 20 {
@@ -236,10 +306,12 @@ proptest! {
     #[test]
     fn mutated_files_never_panic(
         which in 0..3usize,
+        bits in bits(),
         seed: u64,
         mutations in prop::collection::vec(mutation(), 1..4),
     ) {
-        let mut bytes = file(&configs()[which], false, seed);
+        let config = &configs()[which];
+        let mut bytes = file_with(config, hash(config), bits, false, seed);
         for mutation in &mutations {
             mutate(&mut bytes, mutation);
         }
@@ -255,8 +327,9 @@ proptest! {
 
     /// Sections of extreme integers, which no trainer writes, stay inside their types.
     #[test]
-    fn extreme_integers_never_overflow(which in 0..3usize, seed: u64) {
-        let bytes = file(&configs()[which], true, seed);
+    fn extreme_integers_never_overflow(which in 0..3usize, bits in bits(), seed: u64) {
+        let config = &configs()[which];
+        let bytes = file_with(config, hash(config), bits, true, seed);
         evaluate_all(&Model::parse(&bytes).unwrap());
     }
 }
@@ -268,7 +341,7 @@ fn one_extreme_everywhere_never_overflows() {
             [[0x80, 0x80], [0x7f, 0x7f], [0xff, 0x7f], [0x00, 0x80], [0xff, 0xff], [0, 0]]
         {
             let mut bytes = file(&config, false, 3);
-            let table = sections(&config).collect::<Vec<_>>();
+            let table = sections(&config, WeightBits::Eight).collect::<Vec<_>>();
             let total: usize = table.iter().map(|s| s.bytes().next_multiple_of(16)).sum();
             let mut at = bytes.len() - 4 - total;
             let mut random = Random(5);

@@ -5,16 +5,17 @@ mod common;
 mod positions;
 mod random;
 
-use common::file;
+use common::file_with;
 use kibitzer_core::{
     fnv,
     inputs::Perspective,
-    net::{Config, Model, PolicyHead, scratch_bytes},
+    net::{Config, Model, PolicyHead, WeightBits, hash, scratch_bytes},
 };
 use positions::positions;
 
 /// Answers to the fixture's positions by the inner loops in plain Rust, without `std`.
-const PLAIN: [&str; 3] = ["93cade2c90a12c9b", "d4d6b28c6df4c78f", "75513faf042c883d"];
+const PLAIN: [&str; 4] =
+    ["93cade2c90a12c9b", "d4d6b28c6df4c78f", "75513faf042c883d", "14fee3af7d49efe7"];
 
 /// Widths that fill vectors, and widths that do not; odd vectors; every layer and option.
 fn configs() -> [Config; 3] {
@@ -56,9 +57,14 @@ fn digest(model: &Model<'_>) -> u64 {
     })
 }
 
-/// The digests of every configuration.
-fn digests() -> [u64; 3] {
-    configs().map(|config| digest(&Model::parse(&file(&config, false, 3)).unwrap()))
+/// The digests of every configuration, the first one's with weights of 4 bits at last.
+fn digests() -> [u64; 4] {
+    let of = |config: &Config, bits| {
+        digest(&Model::parse(&file_with(config, hash(config), bits, false, 3)).unwrap())
+    };
+    let [a, b, c] = &configs();
+    let [x, y, z] = [a, b, c].map(|config| of(config, WeightBits::Eight));
+    [x, y, z, of(a, WeightBits::Four)]
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod support;
 use kibitzer_core::{
     inputs::Inputs,
     moves::MOVES,
-    net::{Evaluation, Model, scratch_bytes},
+    net::{Evaluation, Model, WeightBits, scratch_bytes},
 };
 use kibitzer_trainer::{
     batches,
@@ -43,7 +43,7 @@ fn golden_networks_stay_close() {
         let float = Float::golden(name);
         let positions = golden_positions();
         let statistics = float.statistics(calibration.iter());
-        let bytes = quantize(&float.config, &float.parameters, &statistics);
+        let bytes = quantize(&float.config, &float.parameters, &statistics, WeightBits::Eight);
         let model = Model::parse_as(&bytes, &float.config).unwrap();
         assert_eq!(*model.config(), float.config);
         let oracle = Oracle::new(&float.config, &float.parameters);
@@ -93,7 +93,12 @@ fn batches_are_answered_as_positions_are() {
     for name in GOLDEN {
         let float = Float::golden(name);
         let positions = golden_positions();
-        let bytes = quantize(&float.config, &float.parameters, &float.statistics(positions.iter()));
+        let bytes = quantize(
+            &float.config,
+            &float.parameters,
+            &float.statistics(positions.iter()),
+            WeightBits::Eight,
+        );
         let model = Model::parse(&bytes).unwrap();
         let mut scratch = vec![0; scratch_bytes(&float.config)];
         let mut batch = batches::with_capacity(positions.len());

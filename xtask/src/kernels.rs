@@ -10,16 +10,16 @@ use crate::host::{self, first_difference};
 use crate::setup::Setup;
 use crate::shell;
 
-/// A core, and the most instructions that a multiply-add may cost on it, rescaling included: of a
-/// product with 64 tokens, and with one.
+/// A core, and the most instructions that a multiply-add may cost on it, rescaling included: of
+/// products with so many tokens, of activations with so many bits.
 struct Core {
     board: Board,
-    bars: [(u64, f64); 2],
+    bars: [(u64, u64, f64); 3],
 }
 
 const CORES: [Core; 2] = [
-    Core { board: boards::M4, bars: [(64, 1.00), (1, 1.40)] },
-    Core { board: boards::M0, bars: [(64, 3.80), (1, 4.20)] },
+    Core { board: boards::M4, bars: [(64, 8, 1.00), (64, 11, 1.00), (1, 16, 1.40)] },
+    Core { board: boards::M0, bars: [(64, 8, 3.80), (64, 11, 4.40), (1, 16, 4.20)] },
 ];
 
 /// `cargo xtask kernels`
@@ -67,21 +67,22 @@ impl Core {
     fn within_bars(&self, costs: &str) -> Result<Vec<String>> {
         let mut products = costs.lines();
         let mut lines = Vec::new();
-        for (tokens, bar) in self.bars {
+        for (tokens, bits, bar) in self.bars {
             let line =
                 products.next().with_context(|| format!("{}: no product", self.board.core))?;
             let product = Product::parse(line).with_context(|| format!("no product: {line}"))?;
-            ensure!(product.tokens == tokens, "another product than {tokens} tokens: {line}");
+            let expected = (product.tokens, product.bits) == (tokens, bits);
+            ensure!(expected, "another product than {tokens} tokens of {bits} bits: {line}");
             let cost = product.cost();
-            let Product { tokens, rows, columns, .. } = product;
-            let shape = format!("{tokens} x {rows} x {columns}");
+            let Product { rows, columns, .. } = product;
+            let shape = format!("{tokens} x {rows} x {columns}, {bits} bits");
             ensure!(
                 cost <= bar,
                 "{}, {shape}: {cost:.3} instructions a multiply-add, {bar:.2} are allowed",
                 self.board.core
             );
             lines.push(format!(
-                "{:<17} {shape:<14} {cost:.3} instructions a multiply-add, {bar:.2} allowed",
+                "{:<17} {shape:<23} {cost:.3} instructions a multiply-add, {bar:.2} allowed",
                 self.board.core
             ));
         }
@@ -92,6 +93,7 @@ impl Core {
 /// What some runs of a product took.
 struct Product {
     tokens: u64,
+    bits: u64,
     rows: u64,
     columns: u64,
     runs: u64,
@@ -99,11 +101,11 @@ struct Product {
 }
 
 impl Product {
-    /// Reads `TOKENS ROWS COLUMNS RUNS TICKS`.
+    /// Reads `TOKENS BITS ROWS COLUMNS RUNS TICKS`.
     fn parse(line: &str) -> Option<Self> {
         let numbers: Vec<u64> = line.split_whitespace().flat_map(str::parse).collect();
-        let [tokens, rows, columns, runs, ticks] = numbers[..] else { return None };
-        Some(Self { tokens, rows, columns, runs, ticks })
+        let [tokens, bits, rows, columns, runs, ticks] = numbers[..] else { return None };
+        Some(Self { tokens, bits, rows, columns, runs, ticks })
     }
 
     /// Instructions a multiply-add.
@@ -121,15 +123,15 @@ mod tests {
     fn bars_hold() {
         let [m4, _] = CORES;
         // 40 instructions a tick: 64 · 10 · 10 · 2 multiply-adds at exactly the bar.
-        let good = "64 10 10 2 320\r\n1 10 10 4 14\r\n";
+        let good = "64 8 10 10 2 320\r\n64 11 10 10 2 320\r\n1 16 10 10 4 14\r\n";
         let lines = m4.within_bars(good).expect("within");
-        assert!(lines[0].contains("1.000") && lines[1].contains("1.400"), "{lines:?}");
+        assert!(lines[0].contains("1.000") && lines[2].contains("1.400"), "{lines:?}");
         let error = |costs: &str| format!("{:#}", m4.within_bars(costs).expect_err("exceeded"));
-        assert!(error("64 10 10 2 321\n1 10 10 4 14\n").contains("1.003"));
-        assert!(error("64 10 10 2 320\n1 10 10 4 15\n").contains("1.500"));
-        assert!(error("64 10 10 2 320\n").contains("no product"));
-        assert!(error("64 10 10 2\n").contains("no product"));
-        assert!(error("1 10 10 4 14\n64 10 10 2 320\n").contains("another"));
+        assert!(error("64 8 10 10 2 321\n").contains("1.003"));
+        assert!(error(&good.replace(" 14", " 15")).contains("1.500"));
+        assert!(error("64 8 10 10 2 320\n").contains("no product"));
+        assert!(error("64 8 10 10 2\n").contains("no product"));
+        assert!(error("1 16 10 10 4 14\n64 8 10 10 2 320\n").contains("another"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 use kibitzer_core::{
     inputs::Perspective,
     net::{
-        Config, PolicyHead, hash,
+        Config, PolicyHead, WeightBits, hash,
         kbz::{Element, Part, Section, sections},
     },
 };
@@ -70,7 +70,7 @@ fn varint(mut value: u64, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-fn header(c: &Config, stated_hash: u64, offsets: &[(usize, usize)]) -> Vec<u8> {
+fn header(c: &Config, stated_hash: u64, bits: WeightBits, offsets: &[(usize, usize)]) -> Vec<u8> {
     let mut out = Vec::new();
     for value in [c.width, c.heads, c.encoder_blocks, c.trunk.len() as u32] {
         varint(value.into(), &mut out);
@@ -85,6 +85,7 @@ fn header(c: &Config, stated_hash: u64, offsets: &[(usize, usize)]) -> Vec<u8> {
     varint(c.policy_dim.into(), &mut out);
     out.push(c.attention_bias.into());
     varint(stated_hash, &mut out);
+    out.push((bits == WeightBits::Four).into());
     varint(offsets.len() as u64, &mut out);
     for &(offset, length) in offsets {
         varint(offset as u64, &mut out);
@@ -93,10 +94,16 @@ fn header(c: &Config, stated_hash: u64, offsets: &[(usize, usize)]) -> Vec<u8> {
     out
 }
 
-/// A whole file for `config`; `stated_hash` usually is its hash.
-pub fn file_with_hash(config: &Config, stated_hash: u64, wild: bool, seed: u64) -> Vec<u8> {
+/// A whole file for `config` with weights of `bits`; `stated_hash` usually is its hash.
+pub fn file_with(
+    config: &Config,
+    stated_hash: u64,
+    bits: WeightBits,
+    wild: bool,
+    seed: u64,
+) -> Vec<u8> {
     let mut random = Random(seed);
-    let contents: Vec<_> = sections(config).map(|s| fill(&s, wild, &mut random)).collect();
+    let contents: Vec<_> = sections(config, bits).map(|s| fill(&s, wild, &mut random)).collect();
     // The offsets' own varints move the sections: repeat until they agree.
     let mut start = 16;
     let head = loop {
@@ -109,14 +116,14 @@ pub fn file_with_hash(config: &Config, stated_hash: u64, wild: bool, seed: u64) 
                 (offset, bytes.len())
             })
             .collect();
-        let head = header(config, stated_hash, &offsets);
+        let head = header(config, stated_hash, bits, &offsets);
         let needed = (16 + head.len()).next_multiple_of(16);
         if needed == start {
             break head;
         }
         start = needed;
     };
-    let mut file = b"KBZ\x1a\x02\x00\x00\x00\x00\x00\x00\x00".to_vec();
+    let mut file = b"KBZ\x1a\x03\x00\x00\x00\x00\x00\x00\x00".to_vec();
     file.extend((head.len() as u32).to_le_bytes());
     file.extend(head);
     file.resize(start, 0);
@@ -133,5 +140,5 @@ pub fn file_with_hash(config: &Config, stated_hash: u64, wild: bool, seed: u64) 
 
 /// A whole file for `config`.
 pub fn file(config: &Config, wild: bool, seed: u64) -> Vec<u8> {
-    file_with_hash(config, hash(config), wild, seed)
+    file_with(config, hash(config), WeightBits::Eight, wild, seed)
 }

@@ -1,23 +1,24 @@
 //! The network's inner loops on the board: whether they give the host's sums, and what they cost.
 //!
 //! UART0 says the digests of the sums, line by line as the core's example of the same name says
-//! them on the host. UART1 says for each product `TOKENS ROWS COLUMNS RUNS TICKS`, where the
-//! ticks, of the 25 MHz SysTick, are those of all runs together.
+//! them on the host. UART1 says for each product `TOKENS BITS ROWS COLUMNS RUNS TICKS`: the
+//! activations have so many bits, and the ticks, of the 25 MHz SysTick, are those of all runs
+//! together.
 #![no_std]
 #![no_main]
 
 use core::fmt::{self, Write as _};
 
 use kibitzer_core::net::ModelError;
-use kibitzer_core::net::infer::self_test::{LENGTHS, Product, WIDTH, digest, digest_of};
+use kibitzer_core::net::infer::Width;
+use kibitzer_core::net::infer::self_test::{
+    LENGTHS, MOST_TOKENS, PRODUCTS, Product, WIDTH, digest, digest_of,
+};
 use kibitzer_firmware::clock::Clock;
 use kibitzer_firmware::end::exit;
 use kibitzer_firmware::entry;
 use kibitzer_firmware::uart::{self, Ports, Transmitter};
 
-/// Tokens of the products: the squares, a single position.
-const TOKENS: [usize; 2] = [64, 1];
-const MOST_TOKENS: usize = TOKENS[0];
 /// Runs of each product that are measured together.
 const RUNS: u64 = 8;
 
@@ -31,8 +32,9 @@ fn main() -> ! {
     let mut ports = uart::take().expect("nobody took them before main");
     let clock = Clock::start(core.SYST);
     let checked = check(&mut ports.output);
-    let measured =
-        TOKENS.iter().try_for_each(|&tokens| measure(tokens, &clock, MEMORY, OUTPUTS, &mut ports));
+    let measured = PRODUCTS
+        .iter()
+        .try_for_each(|&product| measure(product, &clock, MEMORY, OUTPUTS, &mut ports));
     exit(checked.is_ok() && measured.is_ok())
 }
 
@@ -62,21 +64,22 @@ fn check(output: &mut Transmitter) -> Result<(), Failure> {
 }
 
 fn measure(
-    tokens: usize,
+    (tokens, width): (usize, Width),
     clock: &Clock,
     memory: &mut [u32],
     outputs: &mut [i8],
     ports: &mut Ports,
 ) -> Result<(), Failure> {
     let Ports { output, diagnostics, .. } = ports;
-    let mut product = Product::new(tokens, memory)?;
+    let mut product = Product::new(tokens, width, memory)?;
     let outputs = &mut outputs[..tokens * WIDTH];
     let start = clock.ticks();
     for _ in 0..RUNS {
-        product.run(outputs);
+        product.run(outputs)?;
     }
     let ticks = clock.ticks() - start;
-    writeln!(output, "product {tokens} {WIDTH} {WIDTH} {:016x}", digest_of(outputs))?;
-    writeln!(diagnostics, "{tokens} {WIDTH} {WIDTH} {RUNS} {ticks}")?;
+    let (bits, digest) = (width.bits(), digest_of(outputs));
+    writeln!(output, "product {tokens} {bits} {WIDTH} {WIDTH} {digest:016x}")?;
+    writeln!(diagnostics, "{tokens} {bits} {WIDTH} {WIDTH} {RUNS} {ticks}")?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::{
 
 use anyhow::Result;
 use kibitzer_core::{
-    net::scratch_bytes,
+    net::{WeightBits, scratch_bytes},
     shakmaty::{EnPassantMode, fen::Fen},
 };
 use kibitzer_gpu::Batch;
@@ -56,12 +56,36 @@ pub struct Quantize {
     /// Share of the games that training holds out.
     #[arg(long, value_name = "SHARE", default_value_t = DEFAULT_SHARE)]
     held_out: f64,
+    /// Bits of a weight in the large matrices: 4 halve the file.
+    #[arg(long, value_enum, default_value_t)]
+    bits: Bits,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
     /// Where the float network computes for the comparison.
     #[arg(long, value_enum, default_value_t)]
     device: Device,
+}
+
+/// Bits of a weight.
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+enum Bits {
+    /// A byte a weight, a scale for each row.
+    #[default]
+    #[value(name = "8")]
+    Eight,
+    /// Four bits a weight, a scale for each 32 columns of a row.
+    #[value(name = "4")]
+    Four,
+}
+
+impl From<Bits> for WeightBits {
+    fn from(bits: Bits) -> WeightBits {
+        match bits {
+            Bits::Eight => WeightBits::Eight,
+            Bits::Four => WeightBits::Four,
+        }
+    }
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
@@ -130,7 +154,7 @@ impl Quantize {
         let bar = progress::bar(positions(&selection.calibration) as u64, "positions calibrated");
         let statistics = calibrate(&model, &selection.calibration, |n| bar.inc(n as u64))?;
         bar.finish_and_clear();
-        let file = quantize(&model.config, &model.parameters, &statistics);
+        let file = quantize(&model.config, &model.parameters, &statistics, self.bits.into());
         let mut integer = Integer::new(file.clone())?;
         let differences = self.compare(&model, &mut integer, &selection.test)?;
         let some = &selection.test[..selection.test.len().min(LAYER_BATCHES)];

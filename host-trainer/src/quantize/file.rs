@@ -1,6 +1,6 @@
 //! Writing a model file.
 use kibitzer_core::net::{
-    Config, hash,
+    Config, WeightBits, hash,
     kbz::{
         ALIGNMENT, Element, Entry, Header, MAGIC, PREFIX, Section, VERSION, align, checksum,
         sections,
@@ -36,17 +36,18 @@ impl Values {
     }
 }
 
-/// The bytes of the file whose sections, in the order of the core's table, hold `contents`.
+/// The bytes of the file whose sections, in the order of the core's table for weights of `bits`,
+/// hold `contents`.
 ///
 /// # Panics
 /// If a section's integers are not of the kind and number that the table says.
-pub fn write(config: &Config, contents: &[Values]) -> Vec<u8> {
-    let table: Vec<Section> = sections(config).collect();
+pub fn write(config: &Config, bits: WeightBits, contents: &[Values]) -> Vec<u8> {
+    let table: Vec<Section> = sections(config, bits).collect();
     assert_eq!(table.len(), contents.len(), "number of sections");
     for (section, values) in table.iter().zip(contents) {
         assert_eq!((section.element, section.count), values.shape(), "{:?}", section.part);
     }
-    let head = header(config, &table);
+    let head = header(config, bits, &table);
     let mut file = Vec::new();
     file.extend(MAGIC);
     file.extend(VERSION.to_le_bytes());
@@ -68,9 +69,9 @@ pub fn write(config: &Config, contents: &[Values]) -> Vec<u8> {
 
 /// The header and the sections' entries. The entries' offsets depend on the header's length,
 /// which depends on how many bytes the offsets take: repeated until it no longer changes.
-fn header(config: &Config, table: &[Section]) -> Vec<u8> {
-    let header =
-        Header { config: config.clone(), hash: hash(config), sections: table.len() as u32 };
+fn header(config: &Config, bits: WeightBits, table: &[Section]) -> Vec<u8> {
+    let sections = table.len() as u32;
+    let header = Header { config: config.clone(), hash: hash(config), bits, sections };
     let start = encode(&header);
     let mut offset = ALIGNMENT;
     loop {
@@ -102,7 +103,7 @@ mod tests {
     use super::*;
 
     /// Numbers of every kind, small ones where a shift may stand.
-    fn contents(config: &Config) -> Vec<Values> {
+    fn contents(config: &Config, bits: WeightBits) -> Vec<Values> {
         let of = |section: Section| {
             let numbers = (0..section.count as i32).map(|i| 1 + (i * 7919) % 1013);
             match section.element {
@@ -111,19 +112,27 @@ mod tests {
                 Element::I32 => Values::I32(numbers.collect()),
             }
         };
-        sections(config).map(of).collect()
+        sections(config, bits).map(of).collect()
     }
 
     #[test]
     fn every_section_comes_back() {
         let small = Config { width: 10, heads: 2, encoder_blocks: 1, ..Config::default() };
         let config = Config { trunk: "AS".try_into().unwrap(), attention_bias: true, ..small };
-        let contents = contents(&config);
-        let file = write(&config, &contents);
-        assert_eq!(*Model::parse_as(&file, &config).unwrap().config(), config);
+        for bits in [WeightBits::Eight, WeightBits::Four] {
+            let contents = contents(&config, bits);
+            let file = write(&config, bits, &contents);
+            let model = Model::parse_as(&file, &config).unwrap();
+            assert_eq!((model.config(), model.bits()), (&config, bits));
+            holds(&file, &contents);
+        }
+    }
+
+    /// Whether the file's entries lead to the contents.
+    fn holds(file: &[u8], contents: &[Values]) {
         let (header, mut rest) = postcard::take_from_bytes::<Header>(&file[PREFIX..]).unwrap();
         assert_eq!(header.sections as usize, contents.len());
-        for values in &contents {
+        for values in contents {
             let (entry, after) = postcard::take_from_bytes::<Entry>(rest).unwrap();
             rest = after;
             assert!((entry.offset as usize).is_multiple_of(ALIGNMENT));

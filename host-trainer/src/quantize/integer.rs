@@ -5,7 +5,7 @@ use anyhow::Result;
 use kibitzer_core::{
     inputs::{AUX, AUX_DENOMINATOR, Inputs, SQUARES},
     moves::MoveIndex,
-    net::{Config, Evaluation, Model, ModelError, kbz::MAGIC, scratch_bytes},
+    net::{Config, Evaluation, Model, ModelError, WeightBits, kbz::MAGIC},
 };
 use kibitzer_gpu::{Batch, Outputs};
 use rayon::prelude::*;
@@ -17,6 +17,7 @@ use crate::{error::UserError, network::Evaluate};
 pub struct Integer {
     sections: Vec<u8>,
     config: Config,
+    bits: WeightBits,
 }
 
 impl Integer {
@@ -26,7 +27,11 @@ impl Integer {
     /// If the bytes are not a whole model file.
     pub fn new(bytes: Vec<u8>) -> Result<Integer, ModelError> {
         let model = Model::parse(&bytes)?;
-        Ok(Integer { sections: model.sections().to_vec(), config: model.config().clone() })
+        Ok(Integer {
+            sections: model.sections().unwrap_or_default().to_vec(),
+            config: model.config().clone(),
+            bits: model.bits(),
+        })
     }
 
     /// Reads `path` if it is a model file, whole or not; `None` if it is something else.
@@ -51,7 +56,7 @@ impl Integer {
     /// # Errors
     /// None: the bytes were read when it was made.
     pub fn network(&self) -> Result<Model<'_>, ModelError> {
-        Model::of_sections(self.config.clone(), &self.sections)
+        Model::of_sections(self.config.clone(), self.bits, &self.sections)
     }
 
     /// The network's configuration.
@@ -63,15 +68,25 @@ impl Integer {
 impl Evaluate for Integer {
     fn evaluate(&mut self, batch: &Batch) -> Result<Outputs> {
         batch.validate()?;
-        let model = self.network()?;
-        let scratch = || vec![0; scratch_bytes(model.config())];
-        let answer = |scratch: &mut Vec<u8>, position| score(&model, batch, position, scratch);
+        // A network may lie in a place that threads cannot share, so that each has its own.
+        let network = || {
+            self.network().map(|model| {
+                let scratch = vec![0; model.scratch_bytes()];
+                (model, scratch)
+            })
+        };
         let answers: Vec<(Vec<f32>, f32)> = match batch.positions() {
             // Not worth another thread's attention.
-            1 => vec![answer(&mut scratch(), 0)?],
+            1 => {
+                let (model, mut scratch) = network()?;
+                vec![score(&model, batch, 0, &mut scratch)?]
+            }
             several => (0..several)
                 .into_par_iter()
-                .map_init(scratch, answer)
+                .map_init(network, |network, position| {
+                    let (model, scratch) = network.as_mut().map_err(|error| *error)?;
+                    score(model, batch, position, scratch)
+                })
                 .collect::<Result<_, ModelError>>()?,
         };
         let mut outputs = Outputs::default();

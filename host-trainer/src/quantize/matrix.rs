@@ -1,8 +1,12 @@
 //! Matrices in double precision, and how they become 8-bit weights.
-use kibitzer_core::net::kbz::Layout;
+use kibitzer_core::net::{WeightBits, kbz::Layout};
 use rayon::prelude::*;
 
-use super::{number::scale, rounding::Metric};
+use super::{
+    nibbles,
+    number::scale,
+    rounding::{Metric, nearest_byte},
+};
 
 /// Largest weight of a row that keeps its size, as a share of the largest: the one that leaves
 /// the least error is taken.
@@ -62,27 +66,25 @@ impl Dense {
     }
 }
 
-/// 8-bit weights and the scales of their rows.
+/// A matrix's weights and the scales of its rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quantized {
-    /// Row-major, in `-127..=127`.
-    pub weights: Vec<i8>,
+    /// The weights as they lie in the file.
+    pub packed: Vec<i8>,
     /// A shift and a multiplier for each row.
     pub scales: Vec<i32>,
 }
 
-impl Quantized {
-    /// The weights as they lie in the file.
-    pub fn packed(&self, columns: usize) -> Vec<i8> {
-        let layout = Layout::new(self.weights.len() / columns, columns);
-        let mut packed = vec![0; layout.bytes()];
-        for (row, weights) in self.weights.chunks_exact(columns).enumerate() {
-            for (column, &weight) in weights.iter().enumerate() {
-                packed[layout.index(row, column)] = weight;
-            }
+/// The file's order of row-major weights.
+fn packed(weights: &[Vec<i8>], columns: usize) -> Vec<i8> {
+    let layout = Layout::new(weights.len(), columns);
+    let mut packed = vec![0; layout.bytes()];
+    for (row, weights) in weights.iter().enumerate() {
+        for (column, &weight) in weights.iter().enumerate() {
+            packed[layout.index(row, column)] = weight;
         }
-        packed
     }
+    packed
 }
 
 /// The inputs of a matrix.
@@ -95,30 +97,46 @@ pub struct Inputs {
 }
 
 /// Quantizes `matrix`, whose output r is to count `output_units[r]` a step.
-pub fn quantize(matrix: &Dense, inputs: &Inputs, output_units: &[f64]) -> Quantized {
+pub fn quantize(
+    matrix: &Dense,
+    inputs: &Inputs,
+    output_units: &[f64],
+    bits: WeightBits,
+) -> Quantized {
     assert_eq!(matrix.columns, inputs.units.len());
     let rows: Vec<&[f64]> = matrix.rows().collect();
     assert_eq!(rows.len(), output_units.len());
-    let rounded: Vec<(Vec<i8>, f64)> =
-        rows.par_iter().map(|row| quantize_row(row, inputs)).collect();
-    let factors = rounded.iter().zip(output_units).map(|((_, unit), output)| unit / output);
-    Quantized {
-        scales: scale(&factors.collect::<Vec<_>>()),
-        weights: rounded.iter().flat_map(|(weights, _)| weights).copied().collect(),
-    }
+    let in_steps = |row: &[f64]| -> Vec<f64> {
+        row.iter().zip(&inputs.units).map(|(w, unit)| w * unit).collect()
+    };
+    let (packed, units): (_, Vec<f64>) = match bits {
+        WeightBits::Eight => {
+            let bytes = rows.par_iter().map(|row| quantize_row(&in_steps(row), &inputs.metric));
+            let (weights, units): (Vec<_>, _) = bytes.unzip();
+            (packed(&weights, matrix.columns), units)
+        }
+        WeightBits::Four => {
+            let nibbles =
+                rows.par_iter().map(|row| nibbles::Row::new(&in_steps(row), &inputs.metric));
+            let rows: Vec<nibbles::Row> = nibbles.collect();
+            let units = rows.iter().map(|row| row.unit).collect();
+            (nibbles::packed(&rows, matrix.columns), units)
+        }
+    };
+    let factors = units.iter().zip(output_units).map(|(unit, output)| unit / output);
+    Quantized { packed, scales: scale(&factors.collect::<Vec<_>>()) }
 }
 
 /// A row's weights and what a step of their sum counts.
-fn quantize_row(row: &[f64], inputs: &Inputs) -> (Vec<i8>, f64) {
-    let steps: Vec<f64> = row.iter().zip(&inputs.units).map(|(w, unit)| w * unit).collect();
+fn quantize_row(steps: &[f64], metric: &Metric) -> (Vec<i8>, f64) {
     let most = steps.iter().fold(0.0, |most: f64, w| most.max(w.abs()));
     if most == 0.0 {
-        return (vec![0; row.len()], 0.0);
+        return (vec![0; steps.len()], 0.0);
     }
     let candidates = CLIPS.iter().map(|clip| {
         let unit = most * clip / 127.0;
         let weights: Vec<f64> = steps.iter().map(|w| w / unit).collect();
-        let (rounded, error) = inputs.metric.round(&weights);
+        let (rounded, error) = metric.round(&weights, nearest_byte);
         (rounded, unit, error * unit * unit)
     });
     let best = candidates.min_by(|a, b| a.2.total_cmp(&b.2));

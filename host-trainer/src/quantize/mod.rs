@@ -5,7 +5,7 @@
 //! | `calibration.rs`, `statistics.rs` | what the activations look like over some positions |
 //! | `selection.rs` | which positions calibrate, and which test |
 //! | `network/` | the integers of every section, layer by layer |
-//! | `matrix.rs`, `rounding.rs` | 8-bit matrices |
+//! | `matrix.rs`, `rounding.rs`, `nibbles.rs` | matrices of 8 bits, and of 4 |
 //! | `number.rs`, `curves.rs` | fixed-point factors, tables |
 //! | `file.rs` | the bytes of a model file |
 //! | `integer.rs` | a model file that answers batches |
@@ -18,13 +18,14 @@ mod integer;
 pub mod layers;
 mod matrix;
 mod network;
+mod nibbles;
 mod number;
 pub mod parity;
 mod rounding;
 pub mod selection;
 mod statistics;
 
-use kibitzer_core::net::{Config, kbz::Curve, parameter_count};
+use kibitzer_core::net::{Config, WeightBits, kbz::Curve, parameter_count};
 
 use file::Values;
 
@@ -33,13 +34,19 @@ pub use layers::LayerReport;
 pub use parity::Parity;
 pub use statistics::{Observed, Statistics};
 
-/// The model file of a network, whose activations were observed at every signal of its program.
+/// The model file of a network, whose activations were observed at every signal of its program,
+/// with weights of `bits` in its large matrices.
 ///
 /// # Panics
 /// If the number of parameters is not the configuration's, or a signal was not observed.
-pub fn quantize(config: &Config, parameters: &[f32], statistics: &Statistics) -> Vec<u8> {
+pub fn quantize(
+    config: &Config,
+    parameters: &[f32],
+    statistics: &Statistics,
+    bits: WeightBits,
+) -> Vec<u8> {
     assert_eq!(parameters.len(), parameter_count(config));
     let curves = Curve::ALL.map(|curve| Values::I16(curves::table(curve)));
-    let layers = network::Network::quantize(config, parameters, statistics);
-    file::write(config, &[&curves[..], &layers].concat())
+    let layers = network::Network::quantize(config, parameters, statistics, bits);
+    file::write(config, bits, &[&curves[..], &layers].concat())
 }

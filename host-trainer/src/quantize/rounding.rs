@@ -40,9 +40,9 @@ impl Metric {
         Metric { columns, factor: cholesky(moment, columns) }
     }
 
-    /// Integers of magnitude at most 127 for the row `weights`, which counts in whole steps, and
-    /// the mean squared error of its output.
-    pub fn round(&self, weights: &[f64]) -> (Vec<i8>, f64) {
+    /// Integers for the row `weights`, which counts in whole steps, and the mean squared error of
+    /// its output. `nearest` is the integer of a column that is nearest to what it should be.
+    pub fn round(&self, weights: &[f64], nearest: impl Fn(usize, f64) -> i8) -> (Vec<i8>, f64) {
         let mut errors = vec![0.0; self.columns];
         let mut rounded = vec![0; self.columns];
         let mut total = 0.0;
@@ -50,13 +50,17 @@ impl Metric {
             let later = row[column + 1..].iter().zip(&errors[column + 1..]);
             let carried = later.map(|(r, e)| r * e).sum::<f64>();
             let target = weights[column] + carried / row[column];
-            let nearest = target.round().clamp(-127.0, 127.0);
-            rounded[column] = nearest as i8;
-            errors[column] = weights[column] - nearest;
+            rounded[column] = nearest(column, target);
+            errors[column] = weights[column] - f64::from(rounded[column]);
             total += (row[column] * errors[column] + carried).powi(2);
         }
         (rounded, total)
     }
+}
+
+/// The integer of magnitude at most 127 that is nearest to `target`.
+pub fn nearest_byte(_column: usize, target: f64) -> i8 {
+    target.round().clamp(-127.0, 127.0) as i8
 }
 
 /// R upper triangular with `RᵀR` the positive definite matrix `a`, row-major.
@@ -121,7 +125,7 @@ mod tests {
         for i in 0..100 {
             let weights = [10.37, -4.61, 7.13].map(|w| w + f64::from(i) * 0.173);
             let nearest = weights.map(|w| w.round() as i8);
-            let (rounded, total) = metric.round(&weights);
+            let (rounded, total) = metric.round(&weights, nearest_byte);
             plain += output_error(&weights, &nearest);
             careful += output_error(&weights, &rounded);
             assert!(total >= output_error(&weights, &rounded));

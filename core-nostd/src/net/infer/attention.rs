@@ -2,18 +2,19 @@
 use super::{
     adder::Adder,
     arithmetic::{Shift, pair_limit, rescale, rescale_each, saturating_add},
-    kernel::{Rows, Tile},
+    kernel::{Rows, Tile, Width},
     linear::Linear,
     norm::Norm,
     scratch::{Arena, attention_sums},
     softmax,
     vectors::vectorized,
+    weights::Buffer,
 };
 use crate::{
     inputs::SQUARES,
     net::{
         Config,
-        kbz::{LayerReader, Matrix, ModelError, Part, Scale},
+        kbz::{Bytes, LayerReader, Matrix, ModelError, Part, Scale},
     },
 };
 
@@ -33,7 +34,7 @@ pub struct SquareAttention<'a> {
     key: Linear<'a>,
     value: Linear<'a>,
     score: Scale<'a>,
-    bias: Option<(&'a [i8], Scale<'a>)>,
+    bias: Option<(Bytes<'a>, Scale<'a>)>,
     context: Scale<'a>,
     output: Linear<'a>,
     heads: usize,
@@ -78,8 +79,8 @@ impl<'a> SquareAttention<'a> {
     pub fn run(&self, squares: &mut [i16], mut arena: Arena<'_>) -> Result<(), ModelError> {
         let width = self.output.rows();
         let dim = width / self.heads;
-        let mut inputs = Tile::take(&mut arena, SQUARES, width)?;
-        let mut contexts = Tile::take(&mut arena, SQUARES, width)?;
+        let mut inputs = Tile::take(&mut arena, SQUARES, width, Width::Narrow)?;
+        let mut contexts = Tile::take(&mut arena, SQUARES, width, Width::Narrow)?;
         let mut head = Head {
             queries: arena.take(SQUARES * dim)?,
             keys: Rows::take(&mut arena, SQUARES, dim)?,
@@ -89,14 +90,16 @@ impl<'a> SquareAttention<'a> {
         let sums = arena.take::<i32>(attention_sums(dim))?;
         let scores = arena.array::<i32, SQUARES>()?;
         let probabilities = arena.array::<i16, SQUARES>()?;
+        let matrices = [&self.query, &self.key, &self.value, &self.output];
+        let mut buffer = Linear::buffer(&mut arena, matrices)?;
 
         for (square, row) in squares.chunks_exact(width).enumerate() {
             self.norm.apply(row, &mut inputs, square);
         }
         for number in 0..self.heads {
-            self.project(number, &inputs, &mut head, &mut sums[..2 * SQUARES]);
+            self.project(number, &inputs, &mut head, &mut sums[..2 * SQUARES], &mut buffer)?;
             for query in 0..SQUARES {
-                self.scores(number, query, &head, scores);
+                self.scores(number, query, &head, scores)?;
                 softmax::attention(scores, probabilities);
                 let sums = &mut sums[..dim];
                 head.values.dots(probabilities, sums);
@@ -105,28 +108,38 @@ impl<'a> SquareAttention<'a> {
         }
         let sums = &mut sums[..2 * SQUARES];
         let mut adder = Adder::new(squares, width);
-        self.output.each(0..width, &contexts, sums, i32::MAX, |channel, ys| adder.add(channel, ys));
-        Ok(())
+        self.output.each(0..width, &contexts, sums, &mut buffer, i32::MAX, |channel, ys| {
+            adder.add(channel, ys);
+        })
     }
 
     /// Queries, keys and values of head `number`.
     #[inline(never)]
-    fn project(&self, number: usize, inputs: &Tile<'_>, head: &mut Head<'_>, sums: &mut [i32]) {
+    fn project(
+        &self,
+        number: usize,
+        inputs: &Tile<'_>,
+        head: &mut Head<'_>,
+        sums: &mut [i32],
+        buffer: &mut Buffer<'_>,
+    ) -> Result<(), ModelError> {
         let dim = head.dim;
         let limit = pair_limit(dim);
         let first = number * dim;
         let rows = || first..first + dim;
-        self.query.each(rows(), inputs, sums, limit, |row, ys| {
+        self.query.each(rows(), inputs, sums, buffer, limit, |row, ys| {
             for (query, &y) in head.queries.chunks_exact_mut(dim).zip(ys) {
                 query[row - first] = y as i16;
             }
-        });
+        })?;
         let keys = &mut head.keys;
-        self.key.each(rows(), inputs, sums, limit, |row, ys| keys.set_column(row - first, ys));
+        self.key.each(rows(), inputs, sums, buffer, limit, |row, ys| {
+            keys.set_column(row - first, ys);
+        })?;
         let values = &mut head.values;
-        self.value.each(rows(), inputs, sums, STREAM_LIMIT, |row, ys| {
+        self.value.each(rows(), inputs, sums, buffer, STREAM_LIMIT, |row, ys| {
             values.set_row(row - first, ys);
-        });
+        })
     }
 
     /// Sets the context of one query square in the channels from `first` on.
@@ -142,16 +155,26 @@ impl<'a> SquareAttention<'a> {
 
     /// The binary exponents of one query square against all keys.
     #[inline(never)]
-    fn scores(&self, number: usize, query: usize, head: &Head<'_>, scores: &mut [i32; SQUARES]) {
+    fn scores(
+        &self,
+        number: usize,
+        query: usize,
+        head: &Head<'_>,
+        scores: &mut [i32; SQUARES],
+    ) -> Result<(), ModelError> {
         let vector = &head.queries[query * head.dim..][..head.dim];
         head.keys.dots(vector, scores);
         let scale = self.score;
         rescale_scores(scores, scale.multiplier(number), scale.shift());
         if let Some((bias, scale)) = &self.bias {
             let row = number * SQUARES + query;
-            let bias = bias.as_chunks().0;
-            add_bias(scores, &bias[row], scale.multiplier(row), scale.shift());
+            let mut buffer = [0; SQUARES];
+            let bias = bias.get(row * SQUARES..(row + 1) * SQUARES, &mut buffer)?;
+            if let Some(bias) = bytemuck::cast_slice(bias).first_chunk() {
+                add_bias(scores, bias, scale.multiplier(row), scale.shift());
+            }
         }
+        Ok(())
     }
 }
 
@@ -191,11 +214,12 @@ impl<'a> TrunkAttention<'a> {
 
     /// Adds to `trunk`, `[width]`.
     pub fn run(&self, trunk: &mut [i16], mut arena: Arena<'_>) -> Result<(), ModelError> {
-        let mut input = Tile::take(&mut arena, 1, trunk.len())?;
+        let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single)?;
+        let mut buffer = Linear::buffer(&mut arena, [&self.output_value])?;
         self.norm.apply(trunk, &mut input, 0);
-        self.output_value.each_single(0..trunk.len(), &input, i32::MAX, |channel, y| {
+        let channels = 0..trunk.len();
+        self.output_value.each_single(channels, &input, &mut buffer, i32::MAX, |channel, y| {
             trunk[channel] = saturating_add(trunk[channel], y);
-        });
-        Ok(())
+        })
     }
 }

@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn functions_are_within_a_unit_of_f64() {
         let tables = Curve::ALL.map(table);
-        let curves = Curves::new([0, 1, 2, 3].map(|i| Halves::new(&tables[i])));
+        let curves = Curves::new([0, 1, 2, 3].map(|i| Halves::of(tables[i].as_flattened())));
         let one = f64::from(1 << ACTIVATION_FRACTION);
         for x in (-ACTIVATION_LIMIT..=ACTIVATION_LIMIT).step_by(13) {
             for (curve, y) in [

@@ -1,8 +1,8 @@
 //! The squares' stream at its beginning, and its mean at its end.
-use super::vectors::vectorized;
+use super::{scratch::Arena, vectors::vectorized};
 use crate::{
     inputs::{AUX, Inputs, SQUARES, TOKENS},
-    net::kbz::{Halves, LayerReader, ModelError, Part, Scale},
+    net::kbz::{Bytes, Halves, LayerReader, ModelError, Part, Scale},
 };
 
 vectorized! {
@@ -19,8 +19,8 @@ vectorized! {
 /// `stream[s] = piece[token[s]] + square[s] + aux · scalars`.
 #[derive(Debug, Clone, Copy)]
 pub struct Embedding<'a> {
-    piece: Halves<'a>,
-    square: Halves<'a>,
+    piece: Bytes<'a>,
+    square: Bytes<'a>,
     aux: Halves<'a>,
     aux_scale: Scale<'a>,
 }
@@ -28,33 +28,46 @@ pub struct Embedding<'a> {
 impl<'a> Embedding<'a> {
     pub fn read(sections: &mut LayerReader<'_, 'a>) -> Result<Embedding<'a>, ModelError> {
         Ok(Embedding {
-            piece: sections.halves(Part::Piece)?,
-            square: sections.halves(Part::Square)?,
+            piece: sections.bytes(Part::Piece)?,
+            square: sections.bytes(Part::Square)?,
             aux: sections.halves(Part::Aux)?,
             aux_scale: sections.scale(Part::AuxScale)?,
         })
     }
 
     /// Fills `squares`, `[64, width]`.
-    pub fn run(&self, inputs: &Inputs, width: usize, squares: &mut [i16]) {
+    pub fn run(
+        &self,
+        inputs: &Inputs,
+        width: usize,
+        squares: &mut [i16],
+        mut arena: Arena<'_>,
+    ) -> Result<(), ModelError> {
         let Some((before, last)) = squares.split_at_mut_checked((SQUARES - 1) * width) else {
-            return;
+            return Ok(());
         };
+        let row_bytes = width * size_of::<i16>();
+        let piece_buffer = arena.take(self.piece.buffer(row_bytes))?;
+        let square_buffer = arena.take(self.square.buffer(row_bytes))?;
+        let row = |row: usize| row * row_bytes..(row + 1) * row_bytes;
         // The last square holds the scalars' part until it is its turn.
         for (channel, scalars) in last.iter_mut().enumerate() {
             let weights = self.aux.row(channel, AUX).iter();
             let sum = weights.zip(inputs.aux).map(|(w, x)| i32::from(w) * i32::from(x)).sum();
             *scalars = self.aux_scale.apply(0, sum, i32::from(i16::MAX)) as i16;
         }
-        let of = |square: usize| {
+        let mut add_to = |stream: &mut [i16], square: usize| {
             let token = usize::from(inputs.tokens[square]).min(TOKENS - 1);
-            [self.piece.row(token, width), self.square.row(square, width)]
+            let piece = self.piece.get(row(token), piece_buffer)?;
+            let place = self.square.get(row(square), square_buffer)?;
+            add(stream, [Halves::of(piece), Halves::of(place)]);
+            Ok(())
         };
-        for (square, row) in before.chunks_exact_mut(width.max(1)).enumerate() {
-            row.copy_from_slice(last);
-            add(row, of(square));
+        for (square, stream) in before.chunks_exact_mut(width.max(1)).enumerate() {
+            stream.copy_from_slice(last);
+            add_to(stream, square)?;
         }
-        add(last, of(SQUARES - 1));
+        add_to(last, SQUARES - 1)
     }
 }
 

@@ -7,11 +7,12 @@ use super::{
     adder::Adder,
     arithmetic::{Shift, rescale},
     curves::{ACTIVATION_LIMIT, Curves},
-    kernel::Tile,
+    kernel::{Tile, Width},
     linear::{BLOCK, Linear},
     norm::Norm,
     scratch::{Arena, TILE},
     vectors::{LANES, vectorized},
+    weights::Buffer,
 };
 #[cfg(kernels = "x86")]
 use crate::inputs::SQUARES;
@@ -19,6 +20,9 @@ use crate::net::kbz::{LayerReader, Matrix, ModelError, Part, Scale};
 
 /// Bits above a gate's: |silu(x)| ≤ |x| ≤ [`ACTIVATION_LIMIT`] = 2^19.
 const GATE_ROOM: u32 = 11;
+/// Width of the squares' hidden activations: products of two quantities, they have the longest
+/// tails of all, and 8 bits of them cost as much as all else together.
+pub const HIDDEN_WIDTH: Width = Width::Wide;
 /// Magnitude of the up projection's outputs.
 pub const UP_LIMIT: i32 = (1 << 23) - 1;
 
@@ -33,6 +37,13 @@ pub struct FeedForward<'a> {
     up: Linear<'a>,
     hidden: Scale<'a>,
     down: Linear<'a>,
+}
+
+/// What a block of hidden units is computed in.
+struct Work<'w, 's> {
+    gates: &'w mut [i32],
+    sums: &'w mut [i32],
+    buffer: &'w mut Buffer<'s>,
 }
 
 vectorized! {
@@ -68,7 +79,7 @@ impl<'a> FeedForward<'a> {
         #[cfg(kernels = "x86")]
         for tokens in [SQUARES, SQUARES / 2, SQUARES / 4] {
             let (width, hidden) = (self.down.rows(), self.gate.rows());
-            let tiles = words(tokens, width) + words(tokens, hidden);
+            let tiles = words(tokens, width, Width::Narrow) + words(tokens, hidden, HIDDEN_WIDTH);
             if tiles + (BLOCK + 2) * tokens <= arena.free() {
                 return tokens;
             }
@@ -85,22 +96,28 @@ impl<'a> FeedForward<'a> {
         mut arena: Arena<'_>,
     ) -> Result<(), ModelError> {
         let (width, hidden) = (self.down.rows(), self.gate.rows());
-        let mut inputs = Tile::take(&mut arena, tokens, width)?;
-        let mut hiddens = Tile::take(&mut arena, tokens, hidden)?;
+        let (outer, inner) = match tokens {
+            1 => (Width::Single, Width::Single),
+            _ => (Width::Narrow, HIDDEN_WIDTH),
+        };
+        let mut inputs = Tile::take(&mut arena, tokens, width, outer)?;
+        let mut hiddens = Tile::take(&mut arena, tokens, hidden, inner)?;
         let gates = arena.take::<i32>(BLOCK * tokens)?;
         let sums = arena.take::<i32>(2 * tokens)?;
+        let mut buffer = Linear::buffer(&mut arena, [&self.gate, &self.up, &self.down])?;
         for rows in stream.chunks_exact_mut(tokens * width) {
             for (token, row) in rows.chunks_exact(width).enumerate() {
                 self.norm.apply(row, &mut inputs, token);
             }
             for first in (0..hidden).step_by(BLOCK) {
                 let units = first..hidden.min(first + BLOCK);
-                self.gated(units, curves, &inputs, gates, sums, &mut hiddens);
+                let work = Work { gates, sums, buffer: &mut buffer };
+                self.gated(units, curves, &inputs, work, &mut hiddens)?;
             }
             let mut adder = Adder::new(rows, width);
-            self.down.each(0..width, &hiddens, sums, i32::MAX, |channel, ys| {
+            self.down.each(0..width, &hiddens, sums, &mut buffer, i32::MAX, |channel, ys| {
                 adder.add(channel, ys);
-            });
+            })?;
         }
         Ok(())
     }
@@ -112,21 +129,21 @@ impl<'a> FeedForward<'a> {
         units: Range<usize>,
         curves: &Curves<'_>,
         inputs: &Tile<'_>,
-        gates: &mut [i32],
-        sums: &mut [i32],
+        work: Work<'_, '_>,
         hiddens: &mut Tile<'_>,
-    ) {
+    ) -> Result<(), ModelError> {
+        let Work { gates, sums, buffer } = work;
         let limit = hiddens.limit();
         let tokens = inputs.tokens();
         let (left, shift) = self.hidden.shift().widened(GATE_ROOM);
         let of = |unit: usize| (unit - units.start) * tokens..(unit - units.start + 1) * tokens;
-        self.gate.each(units.clone(), inputs, sums, ACTIVATION_LIMIT, |unit, ys| {
+        self.gate.each(units.clone(), inputs, sums, buffer, ACTIVATION_LIMIT, |unit, ys| {
             curves.silu_each(ys, left, &mut gates[of(unit)]);
-        });
-        self.up.each(units.clone(), inputs, sums, UP_LIMIT, |unit, ys| {
+        })?;
+        self.up.each(units.clone(), inputs, sums, buffer, UP_LIMIT, |unit, ys| {
             let gates = &mut gates[of(unit)];
             multiply(gates, ys, shift, limit);
             hiddens.set_column(unit, gates.iter().map(|&y| y as i16));
-        });
+        })
     }
 }

@@ -4,8 +4,10 @@ use core::ops::Range;
 use super::{
     arithmetic::{rescale, rescale_all},
     kernel::{Tile, pair_sums, single_sums},
+    scratch::Arena,
+    weights::{Buffer, Weights},
 };
-use crate::net::kbz::{Scale, Words};
+use crate::net::kbz::{ModelError, Scale, Words};
 
 /// Rows whose sums for a single token are computed together.
 pub const BLOCK: usize = 16;
@@ -14,36 +16,33 @@ pub const BLOCK: usize = 16;
 /// `(Σ w·x) · scale[r] + bias[r]`.
 #[derive(Debug, Clone, Copy)]
 pub struct Linear<'a> {
-    weights: &'a [i8],
-    pair_bytes: usize,
+    weights: Weights<'a>,
     scales: Scale<'a>,
     bias: Option<Words<'a>>,
 }
 
 impl<'a> Linear<'a> {
-    /// The weights lie as [`Layout`](crate::net::kbz::Layout) says; the scales say how many rows
-    /// there are.
-    pub fn new(weights: &'a [i8], scales: Scale<'a>) -> Linear<'a> {
-        let pairs = scales.len().div_ceil(2);
-        let pair_bytes = weights.len().checked_div(pairs).unwrap_or(0);
-        Linear { weights, pair_bytes, scales, bias: None }
+    /// A matrix without biases, with as many rows as there are scales.
+    pub const fn new(weights: Weights<'a>, scales: Scale<'a>) -> Linear<'a> {
+        Linear { weights, scales, bias: None }
     }
 
     /// The same matrix with biases, in units of its outputs.
-    pub fn with_bias(self, bias: Words<'a>) -> Linear<'a> {
+    pub const fn with_bias(self, bias: Words<'a>) -> Linear<'a> {
         Linear { bias: Some(bias), ..self }
     }
 
     /// Output channels.
-    pub fn rows(&self) -> usize {
+    pub const fn rows(&self) -> usize {
         self.scales.len()
     }
 
-    /// The weights of some pairs of rows, as far as there are.
-    fn pairs(&self, pairs: Range<usize>) -> &'a [i8] {
-        let start = (pairs.start * self.pair_bytes).min(self.weights.len());
-        let end = (pairs.end * self.pair_bytes).min(self.weights.len());
-        &self.weights[start..end.max(start)]
+    /// Room for the weights of whichever of `matrices` needs most.
+    pub fn buffer<'s, const N: usize>(
+        arena: &mut Arena<'s>,
+        matrices: [&Linear<'_>; N],
+    ) -> Result<Buffer<'s>, ModelError> {
+        Buffer::take(arena, &matrices.map(|matrix| &matrix.weights))
     }
 
     /// Multiplier and bias of a row.
@@ -58,16 +57,17 @@ impl<'a> Linear<'a> {
         rows: Range<usize>,
         tile: &Tile<'_>,
         sums: &mut [i32],
+        buffer: &mut Buffer<'_>,
         limit: i32,
         mut emit: impl FnMut(usize, &[i32]),
-    ) {
+    ) -> Result<(), ModelError> {
         if tile.tokens() == 1 {
-            return self.each_single(rows, tile, limit, |row, y| emit(row, &[y]));
+            return self.each_single(rows, tile, buffer, limit, |row, y| emit(row, &[y]));
         }
         let room = tile.room();
         for pair in rows.start / 2..rows.end.div_ceil(2) {
-            pair_sums(self.pairs(pair..pair + 1), tile, sums);
-            let Some((first, second)) = sums.split_at_mut_checked(tile.tokens()) else { return };
+            pair_sums(self.weights.pairs(pair..pair + 1, tile.groups(), buffer)?, tile, sums);
+            let Some((first, second)) = sums.split_at_mut_checked(tile.tokens()) else { break };
             for (row, sums) in [(2 * pair, first), (2 * pair + 1, second)] {
                 if rows.contains(&row) {
                     let (multiplier, bias) = self.factors(row);
@@ -76,6 +76,7 @@ impl<'a> Linear<'a> {
                 }
             }
         }
+        Ok(())
     }
 
     /// The outputs `rows` of a single token, within `±limit`, handed to `emit` with the row.
@@ -83,15 +84,17 @@ impl<'a> Linear<'a> {
         &self,
         rows: Range<usize>,
         tile: &Tile<'_>,
+        buffer: &mut Buffer<'_>,
         limit: i32,
         mut emit: impl FnMut(usize, i32),
-    ) {
+    ) -> Result<(), ModelError> {
         let mut sums = [0; BLOCK];
         let pairs = rows.start / 2..rows.end.div_ceil(2);
-        for first in pairs.clone().step_by(BLOCK / 2) {
-            let last = pairs.end.min(first + BLOCK / 2);
-            let Some(sums) = sums.get_mut(..2 * (last - first)) else { return };
-            single_sums(self.pairs(first..last), tile, sums);
+        let step = self.weights.at_once(BLOCK / 2);
+        for first in pairs.clone().step_by(step) {
+            let last = pairs.end.min(first + step);
+            let Some(sums) = sums.get_mut(..2 * (last - first)) else { break };
+            single_sums(self.weights.pairs(first..last, tile.groups(), buffer)?, tile, sums);
             for (row, &sum) in (2 * first..).zip(sums.iter()) {
                 if rows.contains(&row) {
                     let (multiplier, bias) = self.factors(row);
@@ -99,12 +102,19 @@ impl<'a> Linear<'a> {
                 }
             }
         }
+        Ok(())
     }
 
     /// Output `row` of a single token, within `±limit`.
-    pub fn one(&self, row: usize, tile: &Tile<'_>, limit: i32) -> i32 {
+    pub fn one(
+        &self,
+        row: usize,
+        tile: &Tile<'_>,
+        buffer: &mut Buffer<'_>,
+        limit: i32,
+    ) -> Result<i32, ModelError> {
         let mut output = 0;
-        self.each_single(row..row + 1, tile, limit, |_, y| output = y);
-        output
+        self.each_single(row..row + 1, tile, buffer, limit, |_, y| output = y)?;
+        Ok(output)
     }
 }

@@ -21,6 +21,7 @@ mod state_space;
 mod step;
 mod value;
 mod vectors;
+mod weights;
 
 pub use arithmetic::{Shift, pair_limit, rescale, round_shift, saturate, wide_limit};
 pub use curves::{
@@ -28,17 +29,19 @@ pub use curves::{
     VALUE_FRACTION, points_per_unit,
 };
 pub use exp::{EXPONENT_FRACTION, POWER_FRACTION, exp2_negative};
-pub use feed_forward::UP_LIMIT;
+pub use feed_forward::{HIDDEN_WIDTH, UP_LIMIT};
+pub use kernel::Width;
 pub(crate) use linear::Linear;
 pub use output::{Evaluation, LOGIT_FRACTION, ScoredMove};
+pub(crate) use scratch::Arena;
 pub use scratch::scratch_bytes;
 pub use softmax::{ATTENTION_FRACTION, PROBABILITY_ONE};
 pub(crate) use step::Step;
 #[cfg(kernels = "x86")]
 pub use vectors::Vectors;
+pub(crate) use weights::Weights;
 
 use curves::Curves;
-use scratch::Arena;
 use shakmaty::Chess;
 
 use super::{
@@ -63,8 +66,8 @@ pub struct Snapshot<'s> {
 impl Model<'_> {
     /// Scores the legal moves of `position` and the position itself.
     ///
-    /// `scratch` may have any alignment; it must have [`scratch_bytes`] bytes, else the error
-    /// says how many. Its contents do not matter.
+    /// `scratch` may have any alignment; it must have [`Model::scratch_bytes`], else the error says
+    /// how many. Its contents do not matter.
     pub fn evaluate(&self, position: &Chess, scratch: &mut [u8]) -> Result<Evaluation, ModelError> {
         let mut answer = Evaluation::default();
         self.evaluate_into(&mut answer, position, scratch)?;
@@ -115,16 +118,16 @@ impl Model<'_> {
     ) -> Result<i16, ModelError> {
         let config = self.config();
         let width = config.width as usize;
-        let mut arena = Arena::new(scratch, scratch_bytes(config))?;
+        let mut arena = Arena::new(scratch, self.scratch_bytes())?;
         let squares = arena.take::<i16>(SQUARES * width)?;
         let trunk = arena.take::<i16>(width)?;
         let mut reader = self.reader();
-        let curves = Curves::new(reader.curves()?);
+        let curves = Curves::new(reader.curves(&mut arena)?);
         let mut value = 0;
         for layer in layers(config) {
-            let arena = arena.scope();
-            match Step::read(layer, config, &mut reader)? {
-                Step::Embedding(step) => step.run(inputs, width, squares),
+            let mut arena = arena.scope();
+            match Step::read(layer, config, &mut reader, &mut arena)? {
+                Step::Embedding(step) => step.run(inputs, width, squares, arena)?,
                 Step::SquareAttention(step) => step.run(squares, arena)?,
                 Step::SquareFeedForward(step) => {
                     let tokens = step.tokens(&arena);

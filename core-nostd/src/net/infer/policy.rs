@@ -3,9 +3,10 @@ use shakmaty::{Bitboard, Square};
 
 use super::{
     arithmetic::{pair_limit, saturate, saturate_i16},
-    kernel::{Tile, dot},
+    kernel::{Tile, Width, dot},
     linear::Linear,
     scratch::Arena,
+    weights::Buffer,
 };
 use crate::{
     inputs::SQUARES,
@@ -38,10 +39,11 @@ impl<'a> PooledPolicy<'a> {
         logits: &mut [i32],
         mut arena: Arena<'_>,
     ) -> Result<(), ModelError> {
-        let mut input = Tile::take(&mut arena, 1, trunk.len())?;
+        let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single)?;
+        let mut buffer = Linear::buffer(&mut arena, [&self.policy])?;
         input.load(trunk);
         for (logit, index) in logits.iter_mut().zip(moves) {
-            *logit = self.policy.one(index.to_usize(), &input, LOGIT_LIMIT);
+            *logit = self.policy.one(index.to_usize(), &input, &mut buffer, LOGIT_LIMIT)?;
         }
         Ok(())
     }
@@ -78,17 +80,20 @@ impl<'a> FromToPolicy<'a> {
         squares: &[i16],
         context: &[i32],
         input: &mut Tile<'_>,
+        buffer: &mut Buffer<'_>,
         vectors: &mut [i16],
-    ) {
+    ) -> Result<(), ModelError> {
         let width = squares.len() / SQUARES;
         let limit = pair_limit(self.dim);
         for square in wanted.into_iter().map(Square::to_usize) {
             input.load(&squares[square * width..][..width]);
             let vector = &mut vectors[square * self.dim..][..self.dim];
-            self.squares.each_single(first..first + self.dim, input, LOGIT_LIMIT, |row, y| {
+            let rows = first..first + self.dim;
+            self.squares.each_single(rows, input, buffer, LOGIT_LIMIT, |row, y| {
                 vector[row - first] = saturate_i16(i64::from(y + context[row]), limit);
-            });
+            })?;
         }
+        Ok(())
     }
 
     /// Scores `moves` from the normalized squares, `[64, width]`, and the normalized trunk. A
@@ -105,14 +110,16 @@ impl<'a> FromToPolicy<'a> {
         let context = arena.take::<i32>(self.context.rows())?;
         let from = arena.take::<i16>(SQUARES * dim)?;
         let to = arena.take::<i16>(SQUARES * dim)?;
-        let mut input = Tile::take(&mut arena, 1, trunk.len())?;
+        let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single)?;
+        let mut buffer = Linear::buffer(&mut arena, [&self.squares, &self.context])?;
+        let buffer = &mut buffer;
         input.load(trunk);
         let rows = 0..self.context.rows();
-        self.context.each_single(rows, &input, LOGIT_LIMIT, |row, y| context[row] = y);
+        self.context.each_single(rows, &input, buffer, LOGIT_LIMIT, |row, y| context[row] = y)?;
         let origins = moves.iter().map(|index| index.from()).collect();
         let targets = moves.iter().filter_map(|index| index.to()).collect();
-        self.vectors(0, origins, squares, context, &mut input, from);
-        self.vectors(dim, targets, squares, context, &mut input, to);
+        self.vectors(0, origins, squares, context, &mut input, buffer, from)?;
+        self.vectors(dim, targets, squares, context, &mut input, buffer, to)?;
         for (logit, index) in logits.iter_mut().zip(moves) {
             let origin = index.from().to_usize();
             let Some(target) = index.to().map(Square::to_usize) else {
@@ -121,11 +128,14 @@ impl<'a> FromToPolicy<'a> {
             };
             let sum = dot(&from[origin * dim..][..dim], &to[target * dim..][..dim]);
             let pair = self.pair.apply(0, sum, LOGIT_LIMIT);
-            let extra = index.underpromotion().map_or(0, |plane| {
-                let row = 2 * dim + plane;
-                input.load(&squares[origin * trunk.len()..][..trunk.len()]);
-                self.squares.one(row, &input, LOGIT_LIMIT) + context[row]
-            });
+            let extra = match index.underpromotion() {
+                None => 0,
+                Some(plane) => {
+                    let row = 2 * dim + plane;
+                    input.load(&squares[origin * trunk.len()..][..trunk.len()]);
+                    self.squares.one(row, &input, buffer, LOGIT_LIMIT)? + context[row]
+                }
+            };
             *logit = saturate(i64::from(pair) + i64::from(extra), i32::MAX);
         }
         Ok(())

@@ -4,6 +4,7 @@ use bytemuck::Pod;
 use super::{
     kernel::{row_halves, tile_words},
     linear::BLOCK,
+    weights::buffer_words,
 };
 use crate::{
     inputs::SQUARES,
@@ -84,7 +85,9 @@ pub const fn scratch_bytes(c: &Config) -> usize {
     let encoder = larger(attention(c), feed_forward(TILE, width, hidden));
     let trunk = larger(state_space(c), feed_forward(1, width, trunk_hidden));
     let heads = larger(from_to(c), tile(1, width) + tile(1, width / 2));
-    streams + larger(larger(encoder, trunk), heads) + WORD - 1
+    let columns = larger(larger(hidden, trunk_hidden), c.ssm_inner() as usize);
+    let weights = words::<u32>(buffer_words(columns));
+    streams + larger(larger(encoder, trunk), heads) + weights + WORD - 1
 }
 
 /// Hands out integers from the scratch buffer.

@@ -2,10 +2,11 @@
 use super::{
     arithmetic::{Shift, pair_limit, rescale, saturate, saturating_add},
     curves::{ACTIVATION_FRACTION, ACTIVATION_LIMIT, Curves},
-    kernel::{Tile, dot},
+    kernel::{Tile, Width, dot},
     linear::Linear,
     norm::Norm,
     scratch::Arena,
+    weights::Buffer,
 };
 use crate::net::{
     Config,
@@ -65,49 +66,59 @@ impl<'a> StateSpace<'a> {
         mut arena: Arena<'_>,
     ) -> Result<(), ModelError> {
         let inner = self.step_proj.rows();
-        let mut input = Tile::take(&mut arena, 1, trunk.len())?;
+        let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single)?;
         let u = arena.take::<i32>(inner)?;
         let gate = arena.take::<i32>(inner)?;
-        let mut activations = Tile::take(&mut arena, 1, inner)?;
-        let mut step = Tile::take(&mut arena, 1, self.rank)?;
+        let mut activations = Tile::take(&mut arena, 1, inner, Width::Single)?;
+        let mut step = Tile::take(&mut arena, 1, self.rank, Width::Single)?;
         let b = arena.take::<i16>(self.states)?;
         let c = arena.take::<i16>(self.states)?;
+        let matrices = [&self.in_proj, &self.x_proj, &self.step_proj, &self.out_proj];
+        let mut buffer = Linear::buffer(&mut arena, matrices)?;
+        let buffer = &mut buffer;
 
         self.norm.apply(trunk, &mut input, 0);
-        self.in_proj.each_single(0..2 * inner, &input, ACTIVATION_LIMIT, |row, y| {
+        self.in_proj.each_single(0..2 * inner, &input, buffer, ACTIVATION_LIMIT, |row, y| {
             let x = if row < inner { &mut u[row] } else { &mut gate[row - inner] };
             *x = curves.silu(y);
-        });
+        })?;
         let limit = activations.limit();
         for (channel, &u) in u.iter().enumerate() {
             let activation = self.input_scale.apply(channel, u, limit);
             activations.set(0, channel, activation as i16);
         }
-        self.project(&activations, &mut step, b, c);
+        self.project(&activations, &mut step, [&mut *b, &mut *c], buffer)?;
         let state = self.state_scale.apply(0, dot(b, c), FACTOR_LIMIT);
-        self.step_proj.each_single(0..inner, &step, ACTIVATION_LIMIT, |channel, raw| {
+        self.step_proj.each_single(0..inner, &step, buffer, ACTIVATION_LIMIT, |channel, raw| {
             let factor = self.factor(channel, curves.softplus(raw), state);
             let y = product(u[channel], factor, i32::MAX);
             let gated = product(y, gate[channel], i32::MAX);
             let activation = self.output_scale.apply(channel, gated, limit);
             activations.set(0, channel, activation as i16);
-        });
-        self.out_proj.each_single(0..trunk.len(), &activations, i32::MAX, |channel, y| {
+        })?;
+        let channels = 0..trunk.len();
+        self.out_proj.each_single(channels, &activations, buffer, i32::MAX, |channel, y| {
             trunk[channel] = saturating_add(trunk[channel], y);
-        });
-        Ok(())
+        })
     }
 
     /// Low-rank step, B and C of u.
-    fn project(&self, u: &Tile<'_>, step: &mut Tile<'_>, b: &mut [i16], c: &mut [i16]) {
+    fn project(
+        &self,
+        u: &Tile<'_>,
+        step: &mut Tile<'_>,
+        [b, c]: [&mut [i16]; 2],
+        buffer: &mut Buffer<'_>,
+    ) -> Result<(), ModelError> {
         let limit = step.limit();
-        self.x_proj.each_single(0..self.rank, u, limit, |row, y| step.set(0, row, y as i16));
+        self.x_proj
+            .each_single(0..self.rank, u, buffer, limit, |row, y| step.set(0, row, y as i16))?;
         let (limit, states) = (pair_limit(self.states), self.rank..self.rank + 2 * self.states);
-        self.x_proj.each_single(states.clone(), u, limit, |row, y| {
+        self.x_proj.each_single(states.clone(), u, buffer, limit, |row, y| {
             let at = row - states.start;
             let x = if at < b.len() { &mut b[at] } else { &mut c[at - b.len()] };
             *x = y as i16;
-        });
+        })
     }
 
     /// `step · (B·C) + skip` of a channel.

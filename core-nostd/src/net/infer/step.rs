@@ -5,6 +5,7 @@ use super::{
     feed_forward::FeedForward,
     norm::Norm,
     policy::{FromToPolicy, PooledPolicy},
+    scratch::Arena,
     state_space::StateSpace,
     value::Value,
 };
@@ -31,13 +32,14 @@ pub enum Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    /// Reads `layer`, whose sections must come next.
-    pub fn read(
+    /// Reads `layer`, whose sections must come next, into `arena` where they do not lie in memory.
+    pub fn read<'m: 'a>(
         layer: Layer,
         config: &Config,
-        reader: &mut Reader<'a>,
+        reader: &mut Reader<'m>,
+        arena: &mut Arena<'a>,
     ) -> Result<Step<'a>, ModelError> {
-        let sections = &mut reader.layer(layer, config);
+        let sections = &mut reader.layer(layer, config, arena);
         Ok(match layer {
             Layer::Embedding => Step::Embedding(Embedding::read(sections)?),
             Layer::Attention(place) if place.on_squares() => {

@@ -1,7 +1,7 @@
 //! The value head.
 use super::{
     curves::{ACTIVATION_LIMIT, Curves},
-    kernel::Tile,
+    kernel::{Tile, Width},
     linear::Linear,
     scratch::Arena,
 };
@@ -33,14 +33,15 @@ impl<'a> Value<'a> {
         mut arena: Arena<'_>,
     ) -> Result<i16, ModelError> {
         let units = self.hidden.rows();
-        let mut input = Tile::take(&mut arena, 1, trunk.len())?;
-        let mut hidden = Tile::take(&mut arena, 1, units)?;
+        let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single)?;
+        let mut hidden = Tile::take(&mut arena, 1, units, Width::Single)?;
+        let mut buffer = Linear::buffer(&mut arena, [&self.hidden, &self.output])?;
         input.load(trunk);
         let limit = hidden.limit();
-        self.hidden.each_single(0..units, &input, ACTIVATION_LIMIT, |unit, y| {
+        self.hidden.each_single(0..units, &input, &mut buffer, ACTIVATION_LIMIT, |unit, y| {
             let x = self.hidden_scale.apply(unit, curves.gelu(y), limit);
             hidden.set(0, unit, x as i16);
-        });
-        Ok(curves.tanh(self.output.one(0, &hidden, i32::MAX)))
+        })?;
+        Ok(curves.tanh(self.output.one(0, &hidden, &mut buffer, i32::MAX)?))
     }
 }

@@ -59,6 +59,13 @@ pub enum ModelError {
     },
     /// A section holds a shift outside its range.
     Shift(Part),
+    /// A [`Source`](super::Source) did not give what it was asked for.
+    Read {
+        /// Where.
+        offset: u64,
+        /// How many bytes.
+        length: u64,
+    },
     /// The scratch buffer is too small.
     Scratch {
         /// Bytes that are enough.
@@ -107,6 +114,9 @@ impl fmt::Display for ModelError {
             }
             ModelError::Shift(part) => {
                 write!(f, "the model file's {part:?} section holds a shift out of range")
+            }
+            ModelError::Read { offset, length } => {
+                write!(f, "{length} bytes of the model file cannot be read at byte {offset}")
             }
             ModelError::Scratch { needed, actual } => {
                 write!(f, "the scratch buffer has {actual} bytes, {needed} are needed")

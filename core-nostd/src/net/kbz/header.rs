@@ -1,13 +1,16 @@
 //! The file's frame: prefix, postcard header, checksum.
+use core::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
-use super::{ALIGNMENT, MAGIC, ModelError, VERSION};
+use super::{ALIGNMENT, Bytes, MAGIC, ModelError, VERSION, WeightBits};
 use crate::net::Config;
 
 /// Bytes before the header: magic, version, zero, length of the file, length of the header.
 pub const PREFIX: usize = 16;
-const CHECKSUM: usize = 4;
-const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
+/// Bytes of the checksum after everything else.
+pub(super) const CHECKSUM: usize = 4;
+pub(super) const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
 
 /// The header, encoded by postcard; an [`Entry`] for each section follows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +19,8 @@ pub struct Header {
     pub config: Config,
     /// [`hash`](crate::net::hash) of the architecture.
     pub hash: u64,
+    /// How the large matrices' weights are stored.
+    pub bits: WeightBits,
     /// Number of sections.
     pub sections: u32,
 }
@@ -56,20 +61,18 @@ pub fn checksum(bytes: &[u8]) -> u32 {
 }
 
 /// The file's parts, once its frame is known to be whole.
-pub(super) struct Prefix<'a> {
-    pub header: &'a [u8],
-    pub sections_offset: usize,
-    pub sections: &'a [u8],
+pub(super) struct Frame {
+    pub header: Range<usize>,
+    pub sections: Range<usize>,
 }
 
-impl<'a> Prefix<'a> {
-    /// Checks magic, version, length and checksum.
-    pub fn read(bytes: &'a [u8]) -> Result<Prefix<'a>, ModelError> {
-        let actual = bytes.len() as u64;
-        let truncated = |needed: usize| ModelError::Truncated { needed: needed as u64, actual };
-        let (prefix, _) =
-            bytes.split_first_chunk::<PREFIX>().ok_or(truncated(PREFIX + CHECKSUM))?;
-        let [m0, m1, m2, m3, v0, v1, z0, z1, l0, l1, l2, l3, h0, h1, h2, h3] = *prefix;
+impl Frame {
+    /// Checks magic, version, length and checksum of `file`. What does not lie in memory is read
+    /// through `buffer`.
+    pub fn read(file: Bytes<'_>, buffer: &mut [u8]) -> Result<Frame, ModelError> {
+        let actual = file.len() as u64;
+        let truncated = |needed: u64| ModelError::Truncated { needed, actual };
+        let [m0, m1, m2, m3, v0, v1, z0, z1, l0, l1, l2, l3, h0, h1, h2, h3] = prefix(file)?;
         let magic = [m0, m1, m2, m3];
         if magic != MAGIC {
             return Err(ModelError::Magic(magic));
@@ -82,25 +85,38 @@ impl<'a> Prefix<'a> {
         if stated != actual {
             return Err(ModelError::Length { stated, actual });
         }
-        let (body, stored) =
-            bytes.split_last_chunk::<CHECKSUM>().ok_or(truncated(PREFIX + CHECKSUM))?;
-        let (stored, computed) = (u32::from_le_bytes(*stored), checksum(body));
+        let end = file.len().checked_sub(CHECKSUM);
+        let end = end.ok_or(truncated((PREFIX + CHECKSUM) as u64))?;
+        let body = file.part(0..end).ok_or(ModelError::Header)?;
+        let mut stored = [0; CHECKSUM];
+        let stored = match file.get(end..file.len(), &mut stored)? {
+            &[a, b, c, d] => u32::from_le_bytes([a, b, c, d]),
+            _ => return Err(ModelError::Header),
+        };
+        let computed = body.checksum(buffer)?;
         if stored != computed {
             return Err(ModelError::Checksum { stored, computed });
         }
-        let header_length = u64::from(u32::from_le_bytes([h0, h1, h2, h3]));
-        let needed = PREFIX as u64 + header_length;
-        let too_long = ModelError::Truncated { needed: needed + CHECKSUM as u64, actual };
         if [z0, z1] != [0, 0] {
             return Err(ModelError::Header);
         }
-        if needed > body.len() as u64 {
-            return Err(too_long);
+        let header_length = u64::from(u32::from_le_bytes([h0, h1, h2, h3]));
+        let needed = PREFIX as u64 + header_length;
+        let header_end = needed as usize;
+        if needed > end as u64 || align(header_end) > end {
+            return Err(truncated(needed + CHECKSUM as u64));
         }
-        let end = needed as usize;
-        let sections_offset = align(end);
-        let header = body.get(PREFIX..end).ok_or(too_long)?;
-        let sections = body.get(sections_offset..).ok_or(too_long)?;
-        Ok(Prefix { header, sections_offset, sections })
+        Ok(Frame { header: PREFIX..header_end, sections: align(header_end)..end })
     }
+}
+
+/// The bytes before the header.
+pub(super) fn prefix(file: Bytes<'_>) -> Result<[u8; PREFIX], ModelError> {
+    let (needed, actual) = ((PREFIX + CHECKSUM) as u64, file.len() as u64);
+    let truncated = ModelError::Truncated { needed, actual };
+    if file.len() < PREFIX {
+        return Err(truncated);
+    }
+    let mut buffer = [0; PREFIX];
+    file.get(0..PREFIX, &mut buffer)?.first_chunk().copied().ok_or(truncated)
 }

@@ -4,6 +4,7 @@
 //! first row and four of the second, so that one double load serves two rows. The four are in the
 //! order of columns 0, 2, 1, 3: Arm's `sxtb16` extends the bytes 0 and 2 of a word, or rotated 1
 //! and 3, and so gives columns 0 and 1, then 2 and 3, as activations lie in memory.
+use serde::{Deserialize, Serialize};
 
 /// Columns of a group.
 pub const GROUP: usize = 4;
@@ -12,18 +13,37 @@ pub const PAIR_GROUP: usize = 2 * GROUP;
 /// Place of a group's byte for each of its columns.
 const PLACES: [usize; GROUP] = [0, 2, 1, 3];
 
+/// Groups of columns that share a scale where weights have 4 bits: 32 columns.
+pub const BLOCK_GROUPS: usize = 8;
+
+/// How the weights of a network's large matrices are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum WeightBits {
+    /// A byte a weight.
+    #[default]
+    Eight,
+    /// A nibble a weight, and a scale for each 32 columns of a row.
+    Four,
+}
+
 /// Where the weights of a matrix `[rows, columns]` lie. Absent rows and columns, up to a whole
 /// pair and group, are zero; what stands there changes no sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     rows: usize,
     groups: usize,
+    bits: WeightBits,
 }
 
 impl Layout {
-    /// The layout of a matrix.
+    /// The layout of a matrix whose weights are bytes.
     pub const fn new(rows: usize, columns: usize) -> Layout {
-        Layout { rows, groups: columns.div_ceil(GROUP) }
+        Layout { rows, groups: columns.div_ceil(GROUP), bits: WeightBits::Eight }
+    }
+
+    /// The same matrix with weights of so many bits.
+    pub const fn with_bits(self, bits: WeightBits) -> Layout {
+        Layout { bits, ..self }
     }
 
     /// Groups of columns.
@@ -33,7 +53,13 @@ impl Layout {
 
     /// Bytes of a pair of rows.
     pub const fn pair_bytes(&self) -> usize {
-        self.groups * PAIR_GROUP
+        match self.bits {
+            WeightBits::Eight => self.groups * PAIR_GROUP,
+            WeightBits::Four => {
+                let scales = self.groups.div_ceil(BLOCK_GROUPS);
+                self.groups * GROUP + scales.next_multiple_of(GROUP)
+            }
+        }
     }
 
     /// Bytes of the matrix.
@@ -41,10 +67,17 @@ impl Layout {
         self.rows.div_ceil(2) * self.pair_bytes()
     }
 
-    /// The byte that holds a weight.
+    /// The column whose weight byte `byte` of a row holds, groups of the other row left out.
+    pub const fn column(byte: usize) -> usize {
+        // The order is its own inverse.
+        byte / GROUP * GROUP + place(byte)
+    }
+
+    /// The byte that holds a weight of 8 bits; of a matrix with 4, the byte that it has once its
+    /// pair of rows is [expanded](super::expand).
     pub const fn index(&self, row: usize, column: usize) -> usize {
         let group = column / GROUP * PAIR_GROUP + row % 2 * GROUP;
-        row / 2 * self.pair_bytes() + group + place(column % GROUP)
+        row / 2 * self.groups * PAIR_GROUP + group + place(column % GROUP)
     }
 }
 

@@ -6,66 +6,90 @@
 mod error;
 mod header;
 mod layout;
+mod nibbles;
 mod sections;
+mod source;
 mod words;
 
 pub use error::ModelError;
 pub use header::{Entry, Header, PREFIX, align, checksum};
-pub use layout::{GROUP, Layout};
+pub use layout::{BLOCK_GROUPS, GROUP, Layout, WeightBits};
 pub(crate) use layout::{PAIR_GROUP, place};
+pub use nibbles::expand;
+pub(crate) use nibbles::expand_in_place;
 pub use sections::{
     ALIGNMENT, Curve, Element, MAX_PARTS, Matrix, Part, Parts, Section, curve_sections,
     from_to_rows, layer_sections, sections,
 };
+pub(crate) use source::Bytes;
+pub use source::{ReadError, Source};
 pub(crate) use words::{Halves, LayerReader, NormScale, Reader, Scale, Words};
 
-use super::{Config, hash, infer::Step, layers};
-use header::Prefix;
+use core::ops::Range;
+
+use super::{
+    Config, hash,
+    infer::{Arena, Step, scratch_bytes},
+    layers,
+};
+use header::{CHECKSUM, Frame, prefix};
 
 /// The first four bytes of a file.
 pub const MAGIC: [u8; 4] = *b"KBZ\x1a";
 /// The version of the format that this build reads and writes.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 
-/// A quantized network in a byte slice, in flash or in memory, at any alignment.
+/// A quantized network: in a byte slice, in flash or in memory, at any alignment, or in a slower
+/// [`Source`].
 #[derive(Debug, Clone)]
 pub struct Model<'a> {
     config: Config,
-    sections: &'a [u8],
+    bits: WeightBits,
+    sections: Bytes<'a>,
 }
 
 impl<'a> Model<'a> {
-    /// Reads a model file.
+    /// Reads a model file in place.
+    ///
+    /// # Errors
+    /// If it is not a model file of this version, whole and undamaged.
     pub fn parse(bytes: &'a [u8]) -> Result<Model<'a>, ModelError> {
-        let prefix = Prefix::read(bytes)?;
-        let (header, mut entries) = Header::decode(prefix.header)?;
+        Model::read(Bytes::Here(bytes), &mut [])
+    }
+
+    /// Opens a model file that lies in a slow place. Its checksum is read through `scratch`, which
+    /// holds nothing afterwards; [`Model::scratch_bytes`] tells what evaluation needs, and so does
+    /// the error, if that is more.
+    ///
+    /// # Errors
+    /// As for [`Model::parse`]; if the source fails; if `scratch` is too small.
+    pub fn open(source: &'a dyn Source, scratch: &mut [u8]) -> Result<Model<'a>, ModelError> {
+        let start = Bytes::There { source, start: 0, length: PREFIX };
+        let [_, _, _, _, _, _, _, _, a, b, c, d, ..] = prefix(start)?;
+        let length = u32::from_le_bytes([a, b, c, d]) as usize;
+        let needed = PREFIX + CHECKSUM;
+        if scratch.len() < needed {
+            return Err(ModelError::Scratch { needed, actual: scratch.len() });
+        }
+        Model::read(Bytes::There { source, start: 0, length }, scratch)
+    }
+
+    fn read(file: Bytes<'a>, scratch: &mut [u8]) -> Result<Model<'a>, ModelError> {
+        let frame = Frame::read(file, scratch)?;
+        let length = frame.header.len();
+        if file.buffer(length) > scratch.len() {
+            return Err(ModelError::Scratch { needed: length, actual: scratch.len() });
+        }
+        let (header, entries) = Header::decode(file.get(frame.header, scratch)?)?;
         header.config.validate()?;
         let expected = hash(&header.config);
         if header.hash != expected {
             return Err(ModelError::Architecture { file: header.hash, expected });
         }
-        let count = sections(&header.config).count() as u32;
-        if header.sections != count {
-            return Err(ModelError::SectionCount { file: header.sections, expected: count });
-        }
-        let mut offset = prefix.sections_offset as u64;
-        for (index, section) in (0..).zip(sections(&header.config)) {
-            let entry = Entry::decode(&mut entries)?;
-            let length = section.bytes() as u64;
-            if u64::from(entry.offset) != offset || u64::from(entry.length) != length {
-                return Err(ModelError::Section { index, part: section.part });
-            }
-            offset += length.next_multiple_of(ALIGNMENT as u64);
-        }
-        if !entries.is_empty() {
-            return Err(ModelError::Header);
-        }
-        let end = prefix.sections_offset as u64 + prefix.sections.len() as u64;
-        if offset != end {
-            return Err(ModelError::Length { stated: offset, actual: end });
-        }
-        let model = Model { config: header.config, sections: prefix.sections };
-        model.check_steps()?;
+        check_entries(&header, entries, &frame.sections)?;
+        let sections = file.part(frame.sections).ok_or(ModelError::Header)?;
+        let model = Model { config: header.config, bits: header.bits, sections };
+        model.check_steps(scratch)?;
         Ok(model)
     }
 
@@ -74,19 +98,29 @@ impl<'a> Model<'a> {
     ///
     /// # Errors
     /// If the sections do not fit the configuration, or a shift is out of range.
-    pub fn of_sections(config: Config, sections: &'a [u8]) -> Result<Model<'a>, ModelError> {
+    pub fn of_sections(
+        config: Config,
+        bits: WeightBits,
+        sections: &'a [u8],
+    ) -> Result<Model<'a>, ModelError> {
         config.validate()?;
-        let model = Model { config, sections };
-        model.check_steps()?;
+        let model = Model { config, bits, sections: Bytes::Here(sections) };
+        model.check_steps(&mut [])?;
         Ok(model)
     }
 
-    /// The bytes of all sections, padding included.
-    pub const fn sections(&self) -> &'a [u8] {
-        self.sections
+    /// The bytes of all sections, padding included, if they lie in memory.
+    pub const fn sections(&self) -> Option<&'a [u8]> {
+        match self.sections {
+            Bytes::Here(bytes) => Some(bytes),
+            Bytes::There { .. } => None,
+        }
     }
 
     /// Reads a model file that must hold the architecture of `config`.
+    ///
+    /// # Errors
+    /// As for [`Model::parse`], and if it holds another architecture.
     pub fn parse_as(bytes: &'a [u8], config: &Config) -> Result<Model<'a>, ModelError> {
         let model = Model::parse(bytes)?;
         let (file, expected) = (hash(&model.config), hash(config));
@@ -98,18 +132,71 @@ impl<'a> Model<'a> {
         &self.config
     }
 
+    /// How the large matrices' weights are stored.
+    pub const fn bits(&self) -> WeightBits {
+        self.bits
+    }
+
+    /// Bytes of scratch that [`Model::evaluate`] needs: in memory [`scratch_bytes`], otherwise as
+    /// many more as the largest layer has beside its weights, and the curves.
+    pub fn scratch_bytes(&self) -> usize {
+        let bytes = |parts: &mut dyn Iterator<Item = Section>| -> usize {
+            let whole = parts.filter(|section| !section.is_read_in_parts());
+            whole.map(|section| section.bytes().next_multiple_of(4)).sum()
+        };
+        let staged = match self.sections {
+            Bytes::Here(_) => 0,
+            Bytes::There { .. } => {
+                let layer =
+                    |layer| bytes(&mut layer_sections(layer, &self.config, self.bits).into_iter());
+                bytes(&mut curve_sections()) + layers(&self.config).map(layer).max().unwrap_or(0)
+            }
+        };
+        scratch_bytes(&self.config) + staged
+    }
+
     /// A reader at the first section.
-    pub(crate) fn reader(&self) -> Reader<'a> {
-        Reader::new(self.sections)
+    pub(crate) const fn reader(&self) -> Reader<'a> {
+        Reader::new(self.sections, self.bits)
     }
 
     /// Reads every step once, so that evaluation meets no wrong value.
-    fn check_steps(&self) -> Result<(), ModelError> {
+    fn check_steps(&self, scratch: &mut [u8]) -> Result<(), ModelError> {
+        let needed = if self.sections.are_here() { 0 } else { self.scratch_bytes() };
+        let mut arena = Arena::new(scratch, needed)?;
         let mut reader = self.reader();
-        reader.curves()?;
+        reader.curves(&mut arena.scope())?;
         for layer in layers(&self.config) {
-            Step::read(layer, &self.config, &mut reader)?;
+            Step::read(layer, &self.config, &mut reader, &mut arena.scope())?;
         }
         Ok(())
     }
+}
+
+/// Checks that the sections, which begin and end as `place` says, are those that the
+/// configuration has.
+fn check_entries(
+    header: &Header,
+    mut entries: &[u8],
+    place: &Range<usize>,
+) -> Result<(), ModelError> {
+    let table = || sections(&header.config, header.bits);
+    let count = table().count() as u32;
+    if header.sections != count {
+        return Err(ModelError::SectionCount { file: header.sections, expected: count });
+    }
+    let mut offset = place.start as u64;
+    for (index, section) in (0..).zip(table()) {
+        let entry = Entry::decode(&mut entries)?;
+        let length = section.bytes() as u64;
+        if u64::from(entry.offset) != offset || u64::from(entry.length) != length {
+            return Err(ModelError::Section { index, part: section.part });
+        }
+        offset += length.next_multiple_of(ALIGNMENT as u64);
+    }
+    if !entries.is_empty() {
+        return Err(ModelError::Header);
+    }
+    let end = place.end as u64;
+    if offset == end { Ok(()) } else { Err(ModelError::Length { stated: offset, actual: end }) }
 }

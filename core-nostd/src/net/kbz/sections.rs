@@ -2,7 +2,7 @@
 //! and the inference walk this one table.
 use heapless::Vec;
 
-use super::Layout;
+use super::{Layout, WeightBits};
 use crate::{
     inputs::{AUX, SQUARES, TOKENS},
     moves::{MOVES, UNDERPROMOTION_PLANES},
@@ -30,7 +30,7 @@ impl Curve {
     pub const ALL: [Curve; 4] = [Curve::Silu, Curve::Gelu, Curve::Softplus, Curve::Tanh];
 }
 
-/// A matrix of 8-bit weights.
+/// A matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Matrix {
     /// Queries of the attention over the squares.
@@ -69,6 +69,33 @@ pub enum Matrix {
     Value2,
 }
 
+impl Matrix {
+    /// Bits of this matrix's weights in a network whose large matrices have `bits`.
+    ///
+    /// The small ones, which feed the heads and the state space's step, keep eight.
+    pub const fn bits(self, bits: WeightBits) -> WeightBits {
+        match self {
+            Matrix::Query
+            | Matrix::Key
+            | Matrix::Value
+            | Matrix::Output
+            | Matrix::OutputValue
+            | Matrix::Gate
+            | Matrix::Up
+            | Matrix::Down
+            | Matrix::InProj
+            | Matrix::OutProj
+            | Matrix::Policy => bits,
+            Matrix::XProj
+            | Matrix::StepProj
+            | Matrix::Squares
+            | Matrix::Context
+            | Matrix::Value1
+            | Matrix::Value2 => WeightBits::Eight,
+        }
+    }
+}
+
 /// What a section holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
@@ -86,7 +113,7 @@ pub enum Part {
     NormScale,
     /// A norm's gains.
     Gains,
-    /// 8-bit weights, one row an output channel, in the order of [`Layout`].
+    /// Weights, one row an output channel, in the order of [`Layout`].
     Weights(Matrix),
     /// From a matrix's sums to its outputs, one multiplier an output channel.
     Scales(Matrix),
@@ -152,6 +179,11 @@ pub struct Section {
 }
 
 impl Section {
+    /// Whether inference reads it in parts where it does not lie in memory: the large ones.
+    pub const fn is_read_in_parts(&self) -> bool {
+        matches!(self.part, Part::Weights(_) | Part::AttentionBias | Part::Piece | Part::Square)
+    }
+
     /// Bytes, without the padding after it.
     pub const fn bytes(&self) -> usize {
         self.count * self.element.bytes()
@@ -164,11 +196,14 @@ pub const MAX_PARTS: usize = 16;
 pub type Parts = Vec<Section, MAX_PARTS>;
 
 /// Collects a layer's sections.
-struct Builder(Parts);
+struct Builder {
+    parts: Parts,
+    bits: WeightBits,
+}
 
 impl Builder {
     fn add(&mut self, part: Part, element: Element, count: u32) {
-        let pushed = self.0.push(Section { part, element, count: count as usize });
+        let pushed = self.parts.push(Section { part, element, count: count as usize });
         debug_assert!(pushed.is_ok(), "MAX_PARTS is too small");
     }
 
@@ -183,7 +218,7 @@ impl Builder {
     }
 
     fn linear(&mut self, matrix: Matrix, rows: u32, columns: u32) {
-        let layout = Layout::new(rows as usize, columns as usize);
+        let layout = Layout::new(rows as usize, columns as usize).with_bits(matrix.bits(self.bits));
         self.add(Part::Weights(matrix), Element::I8, layout.bytes() as u32);
         self.scale(Part::Scales(matrix), rows);
     }
@@ -220,10 +255,10 @@ impl Builder {
     }
 }
 
-/// The sections of `layer`, in order.
-pub fn layer_sections(layer: Layer, c: &Config) -> Parts {
+/// The sections of `layer`, in order, where large matrices have weights of `bits`.
+pub fn layer_sections(layer: Layer, c: &Config, bits: WeightBits) -> Parts {
     let d = c.width;
-    let mut list = Builder(Parts::new());
+    let mut list = Builder { parts: Parts::new(), bits };
     match layer {
         Layer::Embedding => {
             list.add(Part::Piece, Element::I16, TOKENS as u32 * d);
@@ -265,7 +300,7 @@ pub fn layer_sections(layer: Layer, c: &Config) -> Parts {
             list.linear_with_bias(Matrix::Value2, 1, d / 2);
         }
     }
-    list.0
+    list.parts
 }
 
 /// Output channels of the `from_to` head's matrices: a from vector, a to vector, underpromotions.
@@ -283,6 +318,7 @@ pub fn curve_sections() -> impl Iterator<Item = Section> {
 }
 
 /// Every section of the file, in order.
-pub fn sections(config: &Config) -> impl Iterator<Item = Section> + '_ {
-    curve_sections().chain(layers(config).flat_map(|layer| layer_sections(layer, config)))
+pub fn sections(config: &Config, bits: WeightBits) -> impl Iterator<Item = Section> + '_ {
+    let of = move |layer| layer_sections(layer, config, bits);
+    curve_sections().chain(layers(config).flat_map(of))
 }

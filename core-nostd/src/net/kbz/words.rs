@@ -1,10 +1,10 @@
 //! Typed views of sections: integers read in place, at any alignment.
 use core::iter::Peekable;
 
-use super::{ALIGNMENT, Curve, MAX_PARTS, Matrix, ModelError, Part, Section};
+use super::{ALIGNMENT, Bytes, Curve, MAX_PARTS, Matrix, ModelError, Part, Section, WeightBits};
 use crate::net::{
     Config, Layer,
-    infer::{Linear, Shift, rescale},
+    infer::{Arena, Linear, Shift, Weights, rescale},
 };
 
 /// Little-endian halfwords.
@@ -12,8 +12,9 @@ use crate::net::{
 pub struct Halves<'a>(&'a [[u8; 2]]);
 
 impl<'a> Halves<'a> {
-    pub const fn new(halves: &'a [[u8; 2]]) -> Halves<'a> {
-        Halves(halves)
+    /// The halfwords that `bytes` are.
+    pub const fn of(bytes: &'a [u8]) -> Halves<'a> {
+        Halves(bytes.as_chunks().0)
     }
 
     /// The halfwords as they lie in the file.
@@ -110,70 +111,111 @@ pub struct NormScale {
 /// Reads the sections one after another.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
-    rest: &'a [u8],
+    sections: Bytes<'a>,
+    bits: WeightBits,
+    place: Place,
+}
+
+/// How far a reader is.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    offset: usize,
     index: u32,
 }
 
-impl<'a> Reader<'a> {
-    pub const fn new(sections: &'a [u8]) -> Reader<'a> {
-        Reader { rest: sections, index: 0 }
-    }
-
+impl Place {
     /// The bytes of the next section, which is `section`.
-    fn take(&mut self, section: Section) -> Result<&'a [u8], ModelError> {
+    fn take<'a>(&mut self, sections: Bytes<'a>, section: Section) -> Result<Bytes<'a>, ModelError> {
         let wrong = ModelError::Section { index: self.index, part: section.part };
-        let length = section.bytes();
-        let (bytes, rest) = self.rest.split_at_checked(length).ok_or(wrong)?;
-        let padding = length.next_multiple_of(ALIGNMENT) - length;
-        self.rest = rest.get(padding..).ok_or(wrong)?;
+        let end = self.offset + section.bytes();
+        let bytes = sections.part(self.offset..end).ok_or(wrong)?;
+        self.offset = end.next_multiple_of(ALIGNMENT);
         self.index += 1;
-        Ok(bytes)
+        if self.offset > sections.len() { Err(wrong) } else { Ok(bytes) }
+    }
+}
+
+/// Bytes in memory: those that lie there, or read into the arena.
+fn staged<'s, 'a: 's>(bytes: Bytes<'a>, arena: &mut Arena<'s>) -> Result<&'s [u8], ModelError> {
+    let buffer = arena.take(bytes.buffer(bytes.len()))?;
+    bytes.get(0..bytes.len(), buffer)
+}
+
+impl<'a> Reader<'a> {
+    pub const fn new(sections: Bytes<'a>, bits: WeightBits) -> Reader<'a> {
+        Reader { sections, bits, place: Place { offset: 0, index: 0 } }
     }
 
-    /// The curves, in the order of [`Curve::ALL`].
-    pub fn curves(&mut self) -> Result<[Halves<'a>; Curve::ALL.len()], ModelError> {
+    /// The curves, in the order of [`Curve::ALL`], in `arena` if they do not lie in memory.
+    pub fn curves<'s>(
+        &mut self,
+        arena: &mut Arena<'s>,
+    ) -> Result<[Halves<'s>; Curve::ALL.len()], ModelError>
+    where
+        'a: 's,
+    {
         let mut curves = [Halves(&[]); Curve::ALL.len()];
         for (curve, section) in curves.iter_mut().zip(super::curve_sections()) {
-            *curve = Halves::new(self.take(section)?.as_chunks().0);
+            let bytes = self.place.take(self.sections, section)?;
+            *curve = Halves::of(staged(bytes, arena)?);
         }
         Ok(curves)
     }
 
-    /// The sections of `layer`, which must be the next.
-    pub fn layer<'r>(&'r mut self, layer: Layer, config: &Config) -> LayerReader<'r, 'a> {
-        let parts = super::layer_sections(layer, config).into_iter().peekable();
-        LayerReader { reader: self, parts }
+    /// The sections of `layer`, which must be the next. What does not lie in memory, and is not
+    /// read in parts, lies in `arena` then.
+    pub fn layer<'r, 's>(
+        &'r mut self,
+        layer: Layer,
+        config: &Config,
+        arena: &'r mut Arena<'s>,
+    ) -> LayerReader<'r, 's>
+    where
+        'a: 's,
+    {
+        let parts = super::layer_sections(layer, config, self.bits).into_iter().peekable();
+        LayerReader {
+            sections: self.sections,
+            bits: self.bits,
+            place: &mut self.place,
+            arena,
+            parts,
+        }
     }
 }
 
 /// Reads the sections of one layer.
-pub struct LayerReader<'r, 'a> {
-    reader: &'r mut Reader<'a>,
+pub struct LayerReader<'r, 's> {
+    sections: Bytes<'s>,
+    bits: WeightBits,
+    place: &'r mut Place,
+    arena: &'r mut Arena<'s>,
     parts: Peekable<heapless::vec::IntoIter<Section, MAX_PARTS, usize>>,
 }
 
-impl<'a> LayerReader<'_, 'a> {
-    /// The next section, which must hold `part`.
-    fn take(&mut self, part: Part) -> Result<&'a [u8], ModelError> {
+impl<'s> LayerReader<'_, 's> {
+    /// The next section, which must hold `part`; to be read in parts.
+    pub fn bytes(&mut self, part: Part) -> Result<Bytes<'s>, ModelError> {
         match self.parts.next_if(|section| section.part == part) {
-            Some(section) => self.reader.take(section),
-            None => Err(ModelError::Section { index: self.reader.index, part }),
+            Some(section) => self.place.take(self.sections, section),
+            None => Err(ModelError::Section { index: self.place.index, part }),
         }
     }
 
-    pub fn bytes(&mut self, part: Part) -> Result<&'a [i8], ModelError> {
-        Ok(bytemuck::cast_slice(self.take(part)?))
+    /// The next section, which must hold `part`, in memory.
+    fn take(&mut self, part: Part) -> Result<&'s [u8], ModelError> {
+        staged(self.bytes(part)?, self.arena)
     }
 
-    pub fn halves(&mut self, part: Part) -> Result<Halves<'a>, ModelError> {
-        Ok(Halves::new(self.take(part)?.as_chunks().0))
+    pub fn halves(&mut self, part: Part) -> Result<Halves<'s>, ModelError> {
+        Ok(Halves::of(self.take(part)?))
     }
 
-    pub fn words(&mut self, part: Part) -> Result<Words<'a>, ModelError> {
+    pub fn words(&mut self, part: Part) -> Result<Words<'s>, ModelError> {
         Ok(Words(self.take(part)?.as_chunks().0))
     }
 
-    pub fn scale(&mut self, part: Part) -> Result<Scale<'a>, ModelError> {
+    pub fn scale(&mut self, part: Part) -> Result<Scale<'s>, ModelError> {
         Scale::new(self.words(part)?).ok_or(ModelError::Shift(part))
     }
 
@@ -189,13 +231,15 @@ impl<'a> LayerReader<'_, 'a> {
     }
 
     /// A matrix whose rows end in no bias.
-    pub fn linear(&mut self, matrix: Matrix) -> Result<Linear<'a>, ModelError> {
+    pub fn linear(&mut self, matrix: Matrix) -> Result<Linear<'s>, ModelError> {
         let weights = self.bytes(Part::Weights(matrix))?;
-        Ok(Linear::new(weights, self.scale(Part::Scales(matrix))?))
+        let scales = self.scale(Part::Scales(matrix))?;
+        let bits = matrix.bits(self.bits);
+        Ok(Linear::new(Weights::new(weights, scales.len(), bits), scales))
     }
 
     /// A matrix with biases.
-    pub fn linear_with_bias(&mut self, matrix: Matrix) -> Result<Linear<'a>, ModelError> {
+    pub fn linear_with_bias(&mut self, matrix: Matrix) -> Result<Linear<'s>, ModelError> {
         let linear = self.linear(matrix)?;
         Ok(linear.with_bias(self.words(Part::Bias(matrix))?))
     }

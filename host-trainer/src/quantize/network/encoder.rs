@@ -3,16 +3,15 @@ use kibitzer_core::{
     inputs::{AUX, AUX_DENOMINATOR, SQUARES},
     net::{
         Layer, Place, Role,
-        infer::{ATTENTION_FRACTION, pair_limit},
+        infer::{ATTENTION_FRACTION, HIDDEN_WIDTH, Width, pair_limit},
+        kbz::Matrix,
     },
 };
 use kibitzer_gpu::program::Signal;
 
 use super::{
     Network,
-    units::{
-        ACTIVATION_UNIT, EXPONENT_UNIT, HEADROOM, STREAM_STEPS, Width, fixed, units, up_units,
-    },
+    units::{ACTIVATION_UNIT, EXPONENT_UNIT, HEADROOM, STREAM_STEPS, fixed, units, up_units},
 };
 use crate::quantize::number::{byte, half, scale, scale_one};
 
@@ -54,9 +53,9 @@ impl Network<'_> {
         let (query, key) = (by_head(&peaks[..width]), by_head(&peaks[width..2 * width]));
         let spread = |units: &[f64]| units.iter().flat_map(|&u| vec![u; dim]).collect::<Vec<_>>();
         let value = units(&peaks[2 * width..], STREAM_STEPS / HEADROOM);
-        self.linear(&self.dense(layer, Role::Query), &input, &spread(&query));
-        self.linear(&self.dense(layer, Role::Key), &input, &spread(&key));
-        self.linear(&self.dense(layer, Role::AttentionValue), &input, &value);
+        self.linear(Matrix::Query, &self.dense(layer, Role::Query), &input, &spread(&query));
+        self.linear(Matrix::Key, &self.dense(layer, Role::Key), &input, &spread(&key));
+        self.linear(Matrix::Value, &self.dense(layer, Role::AttentionValue), &input, &value);
 
         let root = (dim as f64).sqrt();
         let to_exponent = std::f64::consts::LOG2_E / EXPONENT_UNIT;
@@ -69,7 +68,12 @@ impl Network<'_> {
         let probability = fixed(ATTENTION_FRACTION);
         let channels = value.iter().zip(&context.units);
         self.words(scale(&channels.map(|(v, c)| v * probability / c).collect::<Vec<_>>()));
-        self.add_to_stream(&self.dense(layer, Role::Output), &context, self.squares_unit);
+        self.add_to_stream(
+            Matrix::Output,
+            &self.dense(layer, Role::Output),
+            &context,
+            self.squares_unit,
+        );
     }
 
     /// Each row is centred first: a constant over the keys does not change a softmax.
@@ -89,20 +93,24 @@ impl Network<'_> {
     }
 
     pub(super) fn feed_forward(&mut self, layer: Layer, place: Place, hidden: usize) {
-        let width = Width::of(place);
-        let stream_unit = match width {
-            Width::Narrow => self.squares_unit,
-            Width::Wide => self.trunk_unit,
+        let (stream_unit, outer, inner) = match place.on_squares() {
+            true => (self.squares_unit, Width::Narrow, HIDDEN_WIDTH),
+            false => (self.trunk_unit, Width::Single, Width::Single),
         };
-        let input = self.inputs(layer, Signal::Normed, width);
+        let input = self.inputs(layer, Signal::Normed, outer);
         self.norm(&self.vector(layer, Role::Norm2), stream_unit, &input.units);
-        self.linear(&self.dense(layer, Role::Gate), &input, &vec![ACTIVATION_UNIT; hidden]);
+        self.linear(
+            Matrix::Gate,
+            &self.dense(layer, Role::Gate),
+            &input,
+            &vec![ACTIVATION_UNIT; hidden],
+        );
 
-        let hiddens = self.inputs(layer, Signal::Hidden, width);
+        let hiddens = self.inputs(layer, Signal::Hidden, inner);
         let up_peaks = &self.peaks(layer, Signal::GateUp)[hidden..];
         let (shift, up_units) = up_units(up_peaks, &hiddens.units);
-        self.linear(&self.dense(layer, Role::Up), &input, &up_units);
+        self.linear(Matrix::Up, &self.dense(layer, Role::Up), &input, &up_units);
         self.words(vec![shift]);
-        self.add_to_stream(&self.dense(layer, Role::Down), &hiddens, stream_unit);
+        self.add_to_stream(Matrix::Down, &self.dense(layer, Role::Down), &hiddens, stream_unit);
     }
 }

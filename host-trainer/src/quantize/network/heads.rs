@@ -1,13 +1,14 @@
 //! Policy and value.
 use kibitzer_core::net::{
     Layer, Role,
-    infer::{TANH_FRACTION, pair_limit},
+    infer::{TANH_FRACTION, Width, pair_limit},
+    kbz::Matrix,
 };
 use kibitzer_gpu::program::Signal;
 
 use super::{
     Network,
-    units::{ACTIVATION_UNIT, HEADROOM, LOGIT_UNIT, Width, fixed, units},
+    units::{ACTIVATION_UNIT, HEADROOM, LOGIT_UNIT, fixed, units},
 };
 use crate::quantize::number::{scale_one, word};
 
@@ -16,7 +17,7 @@ impl Network<'_> {
         let weight = self.dense(layer, Role::PolicyWeight);
         let bias = self.vector(layer, Role::PolicyBias);
         let input = self.trunk_normed.clone();
-        self.linear(&weight, &input, &vec![LOGIT_UNIT; bias.len()]);
+        self.linear(Matrix::Policy, &weight, &input, &vec![LOGIT_UNIT; bias.len()]);
         self.biases(&bias, LOGIT_UNIT);
     }
 
@@ -33,9 +34,9 @@ impl Network<'_> {
         let matrix = self.dense(layer, Role::FromWeight);
         let matrix = matrix.stack(&self.dense(layer, Role::ToWeight));
         let matrix = matrix.stack(&self.dense(layer, Role::PromotionWeight));
-        self.linear(&matrix, &self.squares_normed.clone(), &output);
+        self.linear(Matrix::Squares, &matrix, &self.squares_normed.clone(), &output);
         let context = matrix.times(&self.dense(layer, Role::Context));
-        self.linear(&context, &self.trunk_normed.clone(), &output);
+        self.linear(Matrix::Context, &context, &self.trunk_normed.clone(), &output);
         let bias =
             [self.vector(layer, Role::FromBias), self.vector(layer, Role::ToBias), promotions];
         let pairs = bias.iter().flatten().zip(&output);
@@ -44,13 +45,18 @@ impl Network<'_> {
     }
 
     pub(super) fn value(&mut self, layer: Layer) {
-        let hidden = self.inputs(layer, Signal::Hidden, Width::Wide);
+        let hidden = self.inputs(layer, Signal::Hidden, Width::Single);
         let input = self.trunk_normed.clone();
         let weight = self.dense(layer, Role::Value1Weight);
-        self.linear(&weight, &input, &vec![ACTIVATION_UNIT; hidden.units.len()]);
+        self.linear(Matrix::Value1, &weight, &input, &vec![ACTIVATION_UNIT; hidden.units.len()]);
         self.biases(&self.vector(layer, Role::Value1Bias), ACTIVATION_UNIT);
         self.rescale(&hidden.units);
-        self.linear(&self.dense(layer, Role::Value2Weight), &hidden, &[fixed(TANH_FRACTION)]);
+        self.linear(
+            Matrix::Value2,
+            &self.dense(layer, Role::Value2Weight),
+            &hidden,
+            &[fixed(TANH_FRACTION)],
+        );
         self.biases(&self.vector(layer, Role::Value2Bias), fixed(TANH_FRACTION));
     }
 }

@@ -6,7 +6,12 @@ mod units;
 
 use kibitzer_core::{
     inputs::SQUARES,
-    net::{Config, Layer, PolicyHead, Role, Tensor, infer::Shift, layers, tensors},
+    net::{
+        Config, Layer, PolicyHead, Role, Tensor, WeightBits,
+        infer::{Shift, Width},
+        kbz::Matrix,
+        layers, tensors,
+    },
 };
 use kibitzer_gpu::program::{NORM_EPSILON, Signal};
 
@@ -16,13 +21,14 @@ use super::{
     matrix::{Dense, Inputs, quantize},
     number::{half, scale, word},
 };
-use units::{ACTIVATION_UNIT, HEADROOM, STREAM_STEPS, Width, inputs};
+use units::{ACTIVATION_UNIT, HEADROOM, STREAM_STEPS, inputs};
 
 /// A network being quantized.
 pub struct Network<'a> {
     config: &'a Config,
     parameters: &'a [f32],
     statistics: &'a Statistics,
+    bits: WeightBits,
     tensors: Vec<Tensor>,
     squares_unit: f64,
     trunk_unit: f64,
@@ -38,15 +44,17 @@ impl<'a> Network<'a> {
         config: &'a Config,
         parameters: &'a [f32],
         statistics: &'a Statistics,
+        bits: WeightBits,
     ) -> Vec<Values> {
         let normed = |layer| {
             let observed = statistics.of(layer, Signal::Output);
-            inputs(observed, 0..observed.width(), Width::Wide)
+            inputs(observed, 0..observed.width(), Width::Single)
         };
         let mut network = Network {
             config,
             parameters,
             statistics,
+            bits,
             tensors: tensors(config).collect(),
             squares_unit: 1.0,
             trunk_unit: 1.0,
@@ -70,9 +78,10 @@ impl<'a> Network<'a> {
             let stream = match layer {
                 Layer::Embedding => &mut squares,
                 Layer::Attention(place) | Layer::FeedForward(place, _) | Layer::Ssm(place) => {
-                    match Width::of(place) {
-                        Width::Narrow => &mut squares,
-                        Width::Wide => &mut trunk,
+                    if place.on_squares() {
+                        &mut squares
+                    } else {
+                        &mut trunk
                     }
                 }
                 Layer::Pool => &mut trunk,
@@ -148,15 +157,15 @@ impl<'a> Network<'a> {
     }
 
     /// A matrix's weights and scales.
-    fn linear(&mut self, matrix: &Dense, inputs: &Inputs, output_units: &[f64]) {
-        let quantized = quantize(matrix, inputs, output_units);
-        self.bytes(quantized.packed(matrix.columns()));
+    fn linear(&mut self, which: Matrix, matrix: &Dense, inputs: &Inputs, output_units: &[f64]) {
+        let quantized = quantize(matrix, inputs, output_units, which.bits(self.bits));
+        self.bytes(quantized.packed);
         self.words(quantized.scales);
     }
 
     /// A matrix that adds to a stream.
-    fn add_to_stream(&mut self, matrix: &Dense, inputs: &Inputs, unit: f64) {
-        self.linear(matrix, inputs, &vec![unit; self.width()]);
+    fn add_to_stream(&mut self, which: Matrix, matrix: &Dense, inputs: &Inputs, unit: f64) {
+        self.linear(which, matrix, inputs, &vec![unit; self.width()]);
     }
 
     /// A norm over a stream that counts `stream_unit` a step, whose outputs count `units`.

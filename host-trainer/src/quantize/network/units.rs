@@ -1,9 +1,8 @@
 //! What a step of each integer counts.
 use std::ops::Range;
 
-use kibitzer_core::net::{
-    Place,
-    infer::{ACTIVATION_FRACTION, EXPONENT_FRACTION, LOGIT_FRACTION, Shift, UP_LIMIT, wide_limit},
+use kibitzer_core::net::infer::{
+    ACTIVATION_FRACTION, EXPONENT_FRACTION, LOGIT_FRACTION, Shift, UP_LIMIT, Width,
 };
 
 use crate::quantize::{Observed, matrix::Inputs, rounding::Metric};
@@ -46,41 +45,24 @@ pub fn units(peaks: &[f64], steps: f64) -> Vec<f64> {
 /// The inputs of a matrix that reads `columns` of a signal.
 pub fn inputs(observed: &Observed, columns: Range<usize>, width: Width) -> Inputs {
     let peaks = &observed.peaks[columns.clone()];
-    let units = units_above(width.least_unit(), peaks, width.steps(peaks.len()));
+    let units = units_above(least_unit(width), peaks, steps(width, peaks.len()));
     Inputs { metric: Metric::new(observed.samples(columns), &units), units }
 }
 
-/// How a stream's inputs to a matrix are represented.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Width {
-    /// 8 bits: the squares.
-    Narrow,
-    /// 16 bits: the trunk and the heads.
-    Wide,
+/// Least unit of a channel, as a share of the largest.
+const fn least_unit(width: Width) -> f64 {
+    match width {
+        Width::Narrow | Width::Wide => LEAST_UNIT,
+        Width::Single => LEAST_WIDE_UNIT,
+    }
 }
 
-impl Width {
-    pub const fn of(place: Place) -> Width {
-        if place.on_squares() { Width::Narrow } else { Width::Wide }
-    }
-
-    /// Least unit of a channel, as a share of the largest.
-    const fn least_unit(self) -> f64 {
-        match self {
-            Width::Narrow => LEAST_UNIT,
-            Width::Wide => LEAST_WIDE_UNIT,
-        }
-    }
-
-    /// Steps that reach what calibration saw; 16 bits are never coarser than 8.
-    pub fn steps(self, columns: usize) -> f64 {
-        match self {
-            Width::Narrow => 127.0,
-            Width::Wide => {
-                let limit = f64::from(wide_limit(columns));
-                (limit / INPUT_HEADROOM).max(limit.min(127.0))
-            }
-        }
+/// Steps that reach what calibration saw; 16 bits are never coarser than 8.
+fn steps(width: Width, columns: usize) -> f64 {
+    let limit = f64::from(width.limit(columns));
+    match width {
+        Width::Narrow | Width::Wide => limit,
+        Width::Single => (limit / INPUT_HEADROOM).max(limit.min(127.0)),
     }
 }
 

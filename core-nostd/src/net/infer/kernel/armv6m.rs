@@ -7,7 +7,8 @@
 //! arithmetic shift gives the upper one: its sum A, together with the sum B of whole words, tells
 //! both tokens' sums, as `B − A·2^16` counts the lower parts modulo 2^32.
 //!
-//! One token's activations, which need not fit 8 bits, are words of their own, shared by two rows.
+//! Wide activations are two halves of a word, with a multiplication each. One token's activations
+//! are words of their own, shared by two rows.
 //!
 //! The functions are naked, because they need every register: hence the `unsafe` of this file.
 #![allow(unsafe_code)]
@@ -19,7 +20,18 @@ use crate::net::kbz::{GROUP, PAIR_GROUP};
 pub use packed::{set_paired, set_pairs, set_single};
 pub use plain::dots;
 
+/// Both rows by the tokens of a tile; as for [`paired`].
+type Paired = unsafe extern "C" fn(*const i8, *const u32, usize, *mut i32, usize);
+
 pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
+    each_row(paired, weights, tile, sums);
+}
+
+pub fn wide_pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
+    each_row(wide_paired, weights, tile, sums);
+}
+
+fn each_row(paired: Paired, weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
     let (groups, tokens) = (tile.groups(), tile.tokens());
     let fits = weights.len() == groups * PAIR_GROUP && sums.len() == 2 * tokens;
     if !fits || groups == 0 || tokens < 2 || !weights.as_ptr().cast::<u32>().is_aligned() {
@@ -193,6 +205,136 @@ unsafe extern "C" fn paired(
         ldr     r1, [sp, #4]
         stm     r1!, {{r3}}
         stm     r1!, {{r2}}
+        str     r1, [sp, #4]
+        add     r9, r11
+        add     r10, r11
+        ldr     r4, [sp, #8]
+        cmp     r1, r4
+        beq     6f
+        b       1b
+    6:
+        add     sp, #12
+        ",
+        restore!(),
+    )
+}
+
+/// Group number $at of one row by two tokens whose activations are halves of a word: weights at
+/// r1, activations at r0, sums in r2 and r8.
+macro_rules! group_of_two_wide_tokens {
+    ($at:literal) => {
+        concat!(
+            "
+        ldr     r4, [r1, #8*",
+            $at,
+            "]
+        ldm     r0!, {{r5, r6}}
+        sxtb    r7, r4
+        sxth    r3, r5
+        muls    r3, r7, r3
+        adds    r2, r2, r3
+        asrs    r5, r5, #16
+        muls    r5, r7, r5
+        add     r8, r5
+        asrs    r7, r4, #16
+        sxtb    r7, r7
+        sxth    r3, r6
+        muls    r3, r7, r3
+        adds    r2, r2, r3
+        asrs    r6, r6, #16
+        muls    r6, r7, r6
+        add     r8, r6
+        ldm     r0!, {{r5, r6}}
+        lsls    r7, r4, #16
+        asrs    r7, r7, #24
+        sxth    r3, r5
+        muls    r3, r7, r3
+        adds    r2, r2, r3
+        asrs    r5, r5, #16
+        muls    r5, r7, r5
+        add     r8, r5
+        asrs    r4, r4, #24
+        sxth    r3, r6
+        muls    r3, r4, r3
+        adds    r2, r2, r3
+        asrs    r6, r6, #16
+        muls    r6, r4, r6
+        add     r8, r6
+        "
+        )
+    };
+}
+
+/// As [`paired`], of wide activations.
+///
+/// # Safety
+/// As for [`paired`].
+#[unsafe(naked)]
+unsafe extern "C" fn wide_paired(
+    weights: *const i8,
+    tile: *const u32,
+    groups: usize,
+    sums: *mut i32,
+    tokens: usize,
+) {
+    // High registers: r9 the end of the tile's blocks of eight groups, r10 of its pair of tokens,
+    // r11 bytes of a pair. On the stack: weights, sums, end of the sums; then what is restored, 36
+    // bytes; `tokens`.
+    naked_asm!(
+        save!(),
+        "
+        sub     sp, #12
+        str     r0, [sp]
+        str     r3, [sp, #4]
+        ldr     r4, [sp, #48]
+        lsls    r4, r4, #2
+        adds    r4, r4, r3
+        str     r4, [sp, #8]
+        mov     r0, r1
+        lsls    r4, r2, #4
+        mov     r11, r4
+        adds    r4, r4, r0
+        mov     r10, r4
+        lsrs    r4, r2, #3
+        lsls    r4, r4, #7
+        adds    r4, r4, r0
+        mov     r9, r4
+    1:
+        ldr     r1, [sp]
+        movs    r2, #0
+        mov     r8, r2
+        cmp     r0, r9
+        bne     2f
+        b       3f
+    2:
+        ",
+        group_of_two_wide_tokens!(0),
+        group_of_two_wide_tokens!(1),
+        group_of_two_wide_tokens!(2),
+        group_of_two_wide_tokens!(3),
+        group_of_two_wide_tokens!(4),
+        group_of_two_wide_tokens!(5),
+        group_of_two_wide_tokens!(6),
+        group_of_two_wide_tokens!(7),
+        "
+        adds    r1, #64
+        cmp     r0, r9
+        beq     3f
+        b       2b
+    3:
+        cmp     r0, r10
+        beq     5f
+    4:
+        ",
+        group_of_two_wide_tokens!(0),
+        "
+        adds    r1, #8
+        cmp     r0, r10
+        bne     4b
+    5:
+        mov     r3, r8
+        ldr     r1, [sp, #4]
+        stm     r1!, {{r2, r3}}
         str     r1, [sp, #4]
         add     r9, r11
         add     r10, r11

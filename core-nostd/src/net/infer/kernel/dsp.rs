@@ -16,6 +16,9 @@ use crate::net::kbz::PAIR_GROUP;
 
 pub use plain::{set_paired, set_pairs, set_single};
 
+/// Halfwords hold wide activations as they hold narrow ones.
+pub use pair_sums as wide_pair_sums;
+
 pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
     let (groups, tokens) = (tile.groups(), tile.tokens());
     let fits = weights.len() == groups * PAIR_GROUP && sums.len() == 2 * tokens;

@@ -7,7 +7,7 @@
 //! | `armv6m.rs`, `packed.rs` | Cortex-M0, M0+ |
 //! | `x86.rs` | x86-64 with a standard library |
 //!
-//! Sums are exact: [`Tile::limit`] and [`pair_limit`](super::arithmetic::pair_limit) keep every
+//! Sums are exact: [`Width::limit`] and [`pair_limit`](super::arithmetic::pair_limit) keep every
 //! sum, in any order, inside 32 bits. Wrapping addition only spares the check, so that loops
 //! vectorize. All kernels read the weights' one [`Layout`](crate::net::kbz::Layout); how
 //! activations lie in memory is theirs, behind [`Tile`].
@@ -22,6 +22,7 @@ mod packed;
 mod plain;
 mod rows;
 mod tile;
+mod width;
 #[cfg(kernels = "x86")]
 mod x86;
 
@@ -38,6 +39,7 @@ use {plain as row_major, x86 as chosen};
 
 pub use rows::{Rows, row_halves};
 pub use tile::{Tile, tile_words};
+pub use width::Width;
 #[cfg(kernels = "x86")]
 pub use x86::{gated, words};
 
@@ -47,7 +49,10 @@ pub use x86::{gated, words};
 /// `weights` are the pair's bytes, of as many groups of columns as the tile has, and `sums` has
 /// two numbers a token.
 pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
-    chosen::pair_sums(weights, tile, sums);
+    match tile.width() {
+        Width::Wide => chosen::wide_pair_sums(weights, tile, sums),
+        Width::Narrow | Width::Single => chosen::pair_sums(weights, tile, sums),
+    }
 }
 
 /// The sums of pairs of rows for the only token of `tile`.

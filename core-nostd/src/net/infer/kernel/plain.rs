@@ -2,7 +2,7 @@
 //!
 //! Activations are halfwords. Those of one token lie in order; those of a pair of tokens
 //! alternate, four columns of the first and four of the second.
-use super::Tile;
+use super::{Tile, Width};
 use crate::net::kbz::{GROUP, PAIR_GROUP, place};
 
 /// Groups whose weights are extended at a time, for all tokens.
@@ -14,7 +14,14 @@ pub fn set_single(words: &mut [u32], column: usize, value: i16) {
     set(words, column, value);
 }
 
-pub fn set_paired(words: &mut [u32], groups: usize, token: usize, column: usize, value: i16) {
+pub fn set_paired(
+    words: &mut [u32],
+    _: Width,
+    groups: usize,
+    token: usize,
+    column: usize,
+    value: i16,
+) {
     let pair = token / 2 * groups + column / GROUP;
     set(words, pair * PAIR_GROUP + token % 2 * GROUP + column % GROUP, value);
 }
@@ -22,6 +29,7 @@ pub fn set_paired(words: &mut [u32], groups: usize, token: usize, column: usize,
 /// Sets a column of pairs of tokens.
 pub fn set_pairs(
     words: &mut [u32],
+    _: Width,
     groups: usize,
     column: usize,
     pairs: impl Iterator<Item = [i16; 2]>,
@@ -65,6 +73,10 @@ fn single(weights: &[i8], halves: &[i16]) -> [i32; 2] {
     }
     sums.map(|[a, b]| a.wrapping_add(b))
 }
+
+/// Halfwords hold wide activations as they hold narrow ones.
+#[cfg(not(any(kernels = "x86", kernels = "armv6m")))]
+pub use pair_sums as wide_pair_sums;
 
 pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
     let halves: &[i16] = bytemuck::cast_slice(tile.words());

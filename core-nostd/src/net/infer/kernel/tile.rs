@@ -1,7 +1,7 @@
 //! Activations at a matrix's input, as the inner loops read them.
-use super::chosen;
+use super::{Width, chosen};
 use crate::net::{
-    infer::{arithmetic::wide_limit, scratch::Arena},
+    infer::scratch::Arena,
     kbz::{GROUP, ModelError},
 };
 
@@ -15,9 +15,11 @@ pub const fn tile_words(tokens: usize, columns: usize) -> usize {
 #[cfg(kernels = "x86")]
 use chosen::words;
 #[cfg(not(kernels = "x86"))]
-use tile_words as words;
+const fn words(tokens: usize, columns: usize, _: Width) -> usize {
+    tile_words(tokens, columns)
+}
 
-/// A word of several tokens' activations that are zero.
+/// A word of several tokens' narrow activations that are zero.
 #[cfg(kernels = "x86")]
 use chosen::ZEROS;
 #[cfg(not(kernels = "x86"))]
@@ -30,19 +32,22 @@ pub struct Tile<'s> {
     words: &'s mut [u32],
     columns: usize,
     tokens: usize,
+    width: Width,
 }
 
 impl<'s> Tile<'s> {
-    /// Zeros.
+    /// Zeros. One token is [`Width::Single`], several are one of the others.
     pub fn take(
         arena: &mut Arena<'s>,
         tokens: usize,
         columns: usize,
+        width: Width,
     ) -> Result<Tile<'s>, ModelError> {
+        debug_assert_eq!(tokens == 1, width == Width::Single);
         debug_assert!(tokens == 1 || tokens.is_multiple_of(2));
-        let words = arena.take::<u32>(words(tokens, columns))?;
-        words.fill(if tokens == 1 { 0 } else { ZEROS });
-        Ok(Tile { words, columns, tokens })
+        let words = arena.take::<u32>(words(tokens, columns, width))?;
+        words.fill(if width == Width::Narrow { ZEROS } else { 0 });
+        Ok(Tile { words, columns, tokens, width })
     }
 
     /// Tokens.
@@ -60,58 +65,54 @@ impl<'s> Tile<'s> {
         self.words
     }
 
-    /// Largest magnitude of an activation: of several tokens 127, so that two products fit 16
-    /// bits; of one token what keeps its sums in 32 bits, at most 32,767.
+    /// How wide the activations are.
+    pub const fn width(&self) -> Width {
+        self.width
+    }
+
+    /// Largest magnitude of an activation.
     pub const fn limit(&self) -> i32 {
-        match self.tokens {
-            // No configuration has more than 65,536 columns, and 2^16 · 2^7 · 2^7 < 2^31.
-            1 => wide_limit(self.columns),
-            _ => 127,
-        }
+        self.width.limit(self.columns)
     }
 
     /// Bits that no sum over the columns uses: it is below 2^(31 − room) in magnitude.
     pub const fn room(&self) -> u32 {
-        match self.tokens {
-            1 => 0,
-            // |weight · activation| < 2^14.
-            _ => 17u32.saturating_sub(self.columns.next_power_of_two().ilog2()),
-        }
+        self.width.room(self.columns)
     }
 
     /// Sets the activation of every token in `column`.
     pub fn set_column(&mut self, column: usize, values: impl Iterator<Item = i16>) {
-        if self.tokens == 1 {
+        if self.width == Width::Single {
             return values.for_each(|value| chosen::set_single(self.words, column, value));
         }
         #[cfg(kernels = "x86")]
-        chosen::set_column(self.words, self.tokens, column, values);
+        chosen::set_column(self.words, self.width, self.tokens, column, values, 0);
         #[cfg(not(kernels = "x86"))]
         {
             let (groups, mut values) = (self.groups(), values);
             let pairs = core::iter::from_fn(|| Some([values.next()?, values.next()?]));
-            chosen::set_pairs(self.words, groups, column, pairs);
+            chosen::set_pairs(self.words, self.width, groups, column, pairs);
         }
     }
 
     /// Sets the activation of `token` in `column`, which is within [`Tile::limit`].
     pub fn set(&mut self, token: usize, column: usize, value: i16) {
-        if self.tokens == 1 {
+        if self.width == Width::Single {
             return chosen::set_single(self.words, column, value);
         }
         #[cfg(kernels = "x86")]
-        chosen::set_several(self.words, self.tokens, token, column, value);
+        chosen::set_several(self.words, self.width, self.tokens, token, column, value);
         #[cfg(not(kernels = "x86"))]
         {
             let groups = self.groups();
-            chosen::set_paired(self.words, groups, token, column, value);
+            chosen::set_paired(self.words, self.width, groups, token, column, value);
         }
     }
 
     /// Sets columns of `token`, from `first` on: faster where that begins a group.
     pub fn set_row(&mut self, token: usize, first: usize, values: &[i16]) {
         #[cfg(kernels = "x86")]
-        if self.tokens > 1 && first.is_multiple_of(GROUP) {
+        if self.width == Width::Narrow && first.is_multiple_of(GROUP) {
             return chosen::set_row(self.words, self.tokens, token, first, values);
         }
         values.iter().zip(first..).for_each(|(&x, column)| self.set(token, column, x));

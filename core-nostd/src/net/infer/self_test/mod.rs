@@ -7,11 +7,11 @@ mod product;
 
 use core::ops::RangeInclusive;
 
-pub use product::{Product, WIDTH, digest_of};
+pub use product::{MOST_TOKENS, PRODUCTS, Product, WIDTH, digest_of};
 
 use super::{
     arithmetic::{Shift, pair_limit, rescale},
-    kernel::{Tile, dots, pair_sums, single_sums, tile_words},
+    kernel::{Tile, Width, dots, pair_sums, single_sums, tile_words},
     scratch::Arena,
 };
 use crate::{
@@ -22,9 +22,15 @@ use crate::{
 /// Columns of the matrices that are checked.
 pub const LENGTHS: RangeInclusive<usize> = 1..=LONGEST;
 const LONGEST: usize = 257;
-/// Tokens of the tiles that are checked: one, a pair, several pairs.
-const TOKENS: [usize; 3] = [1, 2, MOST_TOKENS];
-const MOST_TOKENS: usize = 6;
+/// Tokens and width of the tiles that are checked: one token, a pair, several pairs.
+const TILES: [(usize, Width); 5] = [
+    (1, Width::Single),
+    (2, Width::Narrow),
+    (SEVERAL, Width::Narrow),
+    (2, Width::Wide),
+    (SEVERAL, Width::Wide),
+];
+const SEVERAL: usize = 6;
 /// Rows of the 16-bit products: an odd and an even number.
 const DOT_ROWS: [usize; 2] = [3, 4];
 const MOST_DOT_ROWS: usize = DOT_ROWS[1];
@@ -39,7 +45,7 @@ const fn rows(tokens: usize) -> usize {
 }
 
 const WEIGHTS: usize = Layout::new(4, LONGEST).bytes() + WEIGHT_OFFSETS;
-const TILE_WORDS: usize = tile_words(MOST_TOKENS, LONGEST);
+const TILE_WORDS: usize = tile_words(SEVERAL, LONGEST);
 const HALVES: usize = LONGEST * MOST_DOT_ROWS + HALF_OFFSETS;
 
 /// How the factors are chosen.
@@ -112,8 +118,8 @@ pub fn digest(columns: usize) -> Result<u64, ModelError> {
     for pattern in PATTERNS {
         let mut random = Random(columns as u64);
         for offset in 0..WEIGHT_OFFSETS {
-            for tokens in TOKENS {
-                digest = matrix(columns, tokens, pattern, offset, &mut random, digest)?;
+            for tile in TILES {
+                digest = matrix(columns, tile, pattern, offset, &mut random, digest)?;
             }
         }
         for offset in 0..HALF_OFFSETS {
@@ -132,7 +138,7 @@ struct Aligned<T>(T);
 /// Some rows by `tokens` tokens, the weights `offset` bytes from a word.
 fn matrix(
     columns: usize,
-    tokens: usize,
+    (tokens, width): (usize, Width),
     pattern: Pattern,
     offset: usize,
     random: &mut Random,
@@ -140,7 +146,7 @@ fn matrix(
 ) -> Result<u64, ModelError> {
     let mut weights = Aligned([0; WEIGHTS]);
     let mut scratch = Aligned([0; 4 * TILE_WORDS]);
-    let mut sums = [0; 2 * MOST_TOKENS];
+    let mut sums = [0; 2 * SEVERAL];
     let sums = &mut sums[..rows(tokens) * tokens];
     let too_long = ModelError::Scratch { needed: columns, actual: LONGEST };
     let bytes = Layout::new(rows(tokens), columns).bytes();
@@ -149,10 +155,10 @@ fn matrix(
     for (i, weight) in weights.iter_mut().enumerate() {
         *weight = pattern.weight(i, random);
     }
-    let mut tile = Tile::take(&mut Arena::new(&mut scratch.0, 0)?, tokens, columns)?;
+    let mut tile = Tile::take(&mut Arena::new(&mut scratch.0, 0)?, tokens, columns, width)?;
     let limit = tile.limit();
     for column in 0..columns {
-        let mut values = [0; MOST_TOKENS];
+        let mut values = [0; SEVERAL];
         let values = &mut values[..tokens];
         values.fill_with(|| pattern.activation(column, limit, random));
         // One by one, or a column at once: it must not matter.
@@ -222,13 +228,14 @@ mod tests {
     fn sums_equal_their_definition() {
         for columns in LENGTHS {
             let mut random = Random(columns as u64);
-            for (pattern, tokens) in PATTERNS.iter().flat_map(|p| TOKENS.map(|tokens| (p, tokens)))
+            for (pattern, (tokens, width)) in
+                PATTERNS.iter().flat_map(|p| TILES.map(|tile| (p, tile)))
             {
                 let bytes = Layout::new(rows(tokens), columns).bytes();
                 let weights: Vec<i8> = (0..bytes).map(|i| pattern.weight(i, &mut random)).collect();
                 let mut memory = vec![0; 4 * tile_words(tokens, columns) + 3];
                 let mut arena = Arena::new(&mut memory, 0).unwrap();
-                let mut tile = Tile::take(&mut arena, tokens, columns).unwrap();
+                let mut tile = Tile::take(&mut arena, tokens, columns, width).unwrap();
                 let limit = tile.limit();
                 let activations: Vec<Vec<i16>> = (0..tokens)
                     .map(|_| {

@@ -2,14 +2,15 @@
 use super::{
     super::{
         Linear,
-        kernel::{Tile, tile_words},
+        kernel::{Tile, Width, tile_words},
         scratch::Arena,
+        weights::{Buffer, Weights},
     },
     Random,
 };
 use crate::{
     fnv,
-    net::kbz::{Layout, Matrix, ModelError, Part, Scale, Words},
+    net::kbz::{Bytes, Layout, Matrix, ModelError, Part, Scale, WeightBits, Words},
 };
 
 /// Rows and columns of the measured matrix: the full network's width.
@@ -43,13 +44,21 @@ const fn scales() -> [[u8; 4]; 1 + WIDTH] {
     scales
 }
 
-/// A product `[tokens, WIDTH] · [WIDTH, WIDTH]` as the encoder's layers have it: activations
-/// within ±127, outputs rescaled to bytes.
+/// The products that are measured, by tokens and width: as the encoder has them, for a single
+/// position.
+pub const PRODUCTS: [(usize, Width); 3] =
+    [(MOST_TOKENS, Width::Narrow), (MOST_TOKENS, Width::Wide), (1, Width::Single)];
+/// Most tokens of a measured product.
+pub const MOST_TOKENS: usize = 64;
+
+/// A product `[tokens, WIDTH] · [WIDTH, WIDTH]`: activations within ±127, outputs rescaled to
+/// bytes.
 #[derive(Debug)]
 pub struct Product<'a> {
     linear: Linear<'a>,
     tile: Tile<'a>,
     sums: &'a mut [i32],
+    buffer: Buffer<'a>,
 }
 
 impl<'a> Product<'a> {
@@ -59,32 +68,43 @@ impl<'a> Product<'a> {
     }
 
     /// A product of a matrix in flash with activations that are made up; `tokens` are one, or an
-    /// even number.
+    /// even number, and of the width that goes with them.
     ///
     /// # Errors
     /// If `memory` has less than [`Product::words`].
-    pub fn new(tokens: usize, memory: &'a mut [u32]) -> Result<Product<'a>, ModelError> {
+    pub fn new(
+        tokens: usize,
+        width: Width,
+        memory: &'a mut [u32],
+    ) -> Result<Product<'a>, ModelError> {
         let wrong = ModelError::Shift(Part::Scales(Matrix::Query));
-        let linear = Linear::new(&WEIGHTS.0, Scale::new(Words::new(&SCALES)).ok_or(wrong)?);
+        let weights = Bytes::Here(bytemuck::cast_slice(&WEIGHTS.0));
+        let weights = Weights::new(weights, WIDTH, WeightBits::Eight);
+        let linear = Linear::new(weights, Scale::new(Words::new(&SCALES)).ok_or(wrong)?);
         let needed = 4 * Product::words(tokens);
         let mut arena = Arena::new(bytemuck::cast_slice_mut(memory), needed)?;
-        let mut tile = Tile::take(&mut arena, tokens, WIDTH)?;
+        let mut tile = Tile::take(&mut arena, tokens, WIDTH, width)?;
         let mut random = Random(1);
         for token in 0..tokens {
             for column in 0..WIDTH {
                 tile.set(token, column, random.within(127));
             }
         }
-        Ok(Product { linear, tile, sums: arena.take(2 * tokens)? })
+        let sums = arena.take(2 * tokens)?;
+        Ok(Product { linear, tile, sums, buffer: Linear::buffer(&mut arena, [&linear])? })
     }
 
     /// Fills `outputs`, `[tokens, WIDTH]`.
-    pub fn run(&mut self, outputs: &mut [i8]) {
-        self.linear.each(0..WIDTH, &self.tile, self.sums, 127, |row, ys| {
+    ///
+    /// # Errors
+    /// None: the weights lie in memory.
+    pub fn run(&mut self, outputs: &mut [i8]) -> Result<(), ModelError> {
+        let Product { linear, tile, sums, buffer } = self;
+        linear.each(0..WIDTH, tile, sums, buffer, 127, |row, ys| {
             for (outputs, &y) in outputs.chunks_exact_mut(WIDTH).zip(ys) {
                 outputs[row] = y as i8;
             }
-        });
+        })
     }
 }
 
@@ -101,12 +121,15 @@ mod tests {
 
     #[test]
     fn a_token_among_several_is_answered_as_alone() {
-        let mut outputs = [vec![0; WIDTH], vec![0; 4 * WIDTH]];
-        for (tokens, outputs) in [1, 4].into_iter().zip(&mut outputs) {
+        let kinds = [(1, Width::Single), (4, Width::Narrow), (4, Width::Wide)];
+        let outputs = kinds.map(|(tokens, width)| {
             let mut memory = vec![0; Product::words(tokens)];
-            Product::new(tokens, &mut memory).unwrap().run(outputs);
-        }
+            let mut outputs = vec![0; tokens * WIDTH];
+            Product::new(tokens, width, &mut memory).unwrap().run(&mut outputs).unwrap();
+            outputs
+        });
         assert_eq!(outputs[0], outputs[1][..WIDTH]);
+        assert_eq!(outputs[1], outputs[2]);
         assert!(outputs[1].iter().filter(|y| y.unsigned_abs() < 127).count() > 3 * WIDTH);
         assert!(outputs[1].iter().filter(|y| y.unsigned_abs() > 20).count() > 2 * WIDTH);
     }

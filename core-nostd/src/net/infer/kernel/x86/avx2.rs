@@ -1,7 +1,7 @@
 //! The loops with 256 bits.
 use core::arch::x86_64::*;
 
-use super::{Pair, dots_from, pair_from, single_from, two, word};
+use super::{Pair, add_dots_from, pair_from, single_from, two, word};
 use crate::net::kbz::PAIR_GROUP;
 
 #[target_feature(enable = "avx2")]
@@ -91,7 +91,7 @@ pub fn rows_of(sum: __m256i) -> [i32; 2] {
 }
 
 #[target_feature(enable = "avx2")]
-pub fn dots(vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
+pub fn add_dots(vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
     let mut start = 0;
     while start + 8 <= sums.len() {
         start += match sums.len() - start {
@@ -100,10 +100,10 @@ pub fn dots(vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
             _ => dot_rows::<1>(vector, pairs, start, sums),
         };
     }
-    dots_from(start, vector, pairs, sums);
+    add_dots_from(start, vector, pairs, sums);
 }
 
-/// The sums of `8 · T` rows from `start` on. Returns their number.
+/// Adds the dots of `8 · T` rows from `start` on. Returns their number.
 #[target_feature(enable = "avx2")]
 fn dot_rows<const T: usize>(
     vector: &[i16],
@@ -124,8 +124,9 @@ fn dot_rows<const T: usize>(
     }
     let out = out[start..start + 8 * T].as_chunks_mut::<8>().0;
     for (sum, out) in sums.into_iter().zip(out) {
+        let out = out.as_mut_ptr().cast();
         // SAFETY: `out` has 8 words.
-        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), sum) };
+        unsafe { _mm256_storeu_si256(out, _mm256_add_epi32(sum, _mm256_loadu_si256(out))) };
     }
     8 * T
 }

@@ -1,7 +1,7 @@
 //! The loops with 512 bits, and with VNNI's sums of products.
 use core::arch::x86_64::*;
 
-use super::{Pair, avx2::rows_of, dots_from, pair_from, single_from, word};
+use super::{Pair, add_dots_from, avx2::rows_of, pair_from, single_from, word};
 
 use crate::net::kbz::PAIR_GROUP;
 
@@ -137,7 +137,7 @@ pub fn single(weights: &[Pair], halves: &[[i16; PAIR_GROUP]]) -> [i32; 2] {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-pub fn dots(vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
+pub fn add_dots(vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
     let mut start = 0;
     while start + 16 <= sums.len() {
         start += match sums.len() - start {
@@ -146,11 +146,11 @@ pub fn dots(vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
             _ => dot_rows::<1, 4>(vector, pairs, start, sums),
         };
     }
-    dots_from(start, vector, pairs, sums);
+    add_dots_from(start, vector, pairs, sums);
 }
 
-/// The sums of `16 · T` rows from `start` on, with `U` of each so that they need not wait for one
-/// another. Returns the number of rows.
+/// Adds the dots of `16 · T` rows from `start` on, with `U` sums of each so that they need not wait
+/// for one another. Returns the number of rows.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 fn dot_rows<const T: usize, const U: usize>(
     vector: &[i16],
@@ -161,6 +161,8 @@ fn dot_rows<const T: usize, const U: usize>(
     let count = out.len();
     let mut sums = [[_mm512_setzero_si512(); T]; U];
     assert!(start + 16 * T <= count && pairs.len() >= vector.len().div_ceil(2) * count);
+    // SAFETY: `out` has 16 · T words from `start` on.
+    sums[0] = unsafe { vectors::<T>(out[start..].as_ptr().cast()) };
     let mut words = pairs.as_ptr().cast::<u32>().wrapping_add(start);
     let (numbers, odd) = vector.as_chunks::<2>();
     let (blocks, rest) = numbers.as_chunks::<U>();

@@ -4,7 +4,8 @@
 //! lanes. Of several tokens, activations are bytes plus 128, without sign: a word holds a group's
 //! four columns of a token in the order of the weights, and the words of a group's tokens follow
 //! one another. VNNI multiplies unsigned bytes by signed ones; what 128 adds is taken off by the
-//! sum of a row's weights. AVX2 takes the 128 off first. Of a single token, activations are
+//! sum of a row's weights. AVX2 takes the 128 off first. Wide ones are halfwords: a word holds two
+//! columns of a token, adjacent in the order of the weights. Of a single token, activations are
 //! halfwords in the order of the weights, each group twice, once for each row of a pair.
 //!
 //! Loads through pointers, and calls of functions compiled for vectors, are `unsafe`: hence the
@@ -15,9 +16,9 @@ mod avx512;
 #[cfg(test)]
 mod tests;
 
-use super::Tile;
+use super::{Tile, Width};
 use crate::net::{
-    infer::vectors::Vectors,
+    infer::vectors::{Vectors, vectorized},
     kbz::{GROUP, PAIR_GROUP, place},
 };
 
@@ -25,9 +26,13 @@ use crate::net::{
 pub const ZEROS: u32 = 0x8080_8080;
 
 /// Words of the activations `[tokens, columns]`, of which there are an even number or one.
-pub const fn words(tokens: usize, columns: usize) -> usize {
+pub const fn words(tokens: usize, columns: usize, width: Width) -> usize {
     let groups = columns.div_ceil(GROUP);
-    if tokens == 1 { groups * GROUP } else { groups * tokens }
+    match width {
+        Width::Narrow => groups * tokens,
+        Width::Wide => groups * tokens * 2,
+        Width::Single => groups * GROUP,
+    }
 }
 
 /// A group's weights: four of the first row, four of the second.
@@ -41,15 +46,18 @@ pub fn set_single(words: &mut [u32], column: usize, value: i16) {
     }
 }
 
-pub fn set_several(words: &mut [u32], tokens: usize, token: usize, column: usize, value: i16) {
-    let bytes: &mut [u8] = bytemuck::cast_slice_mut(words);
-    let at = (column / GROUP * tokens + token) * GROUP + place(column);
-    if let Some(byte) = bytes.get_mut(at) {
-        *byte = biased(value);
-    }
+pub fn set_several(
+    words: &mut [u32],
+    width: Width,
+    tokens: usize,
+    token: usize,
+    column: usize,
+    value: i16,
+) {
+    set_column(words, width, tokens, column, core::iter::once(value), token);
 }
 
-/// Sets columns of one of several tokens, from `first` on, which begins a group.
+/// Sets narrow columns of one of several tokens, from `first` on, which begins a group.
 pub fn set_row(words: &mut [u32], tokens: usize, token: usize, first: usize, values: &[i16]) {
     let (groups, rest) = values.as_chunks::<GROUP>();
     let mut at = first / GROUP * tokens + token;
@@ -60,21 +68,30 @@ pub fn set_row(words: &mut [u32], tokens: usize, token: usize, first: usize, val
         at += tokens;
     }
     for (column, &value) in (first + groups.len() * GROUP..).zip(rest) {
-        set_several(words, tokens, token, column, value);
+        set_several(words, Width::Narrow, tokens, token, column, value);
     }
 }
 
-/// Sets a column of every token.
+/// Sets a column of the tokens from `first` on.
 pub fn set_column(
     words: &mut [u32],
+    width: Width,
     tokens: usize,
     column: usize,
     values: impl Iterator<Item = i16>,
+    first: usize,
 ) {
-    let group = words.get_mut(column / GROUP * tokens..).unwrap_or(&mut []);
-    let bytes = bytemuck::cast_slice_mut::<u32, [u8; GROUP]>(group);
-    let place = place(column);
-    bytes.iter_mut().zip(values).for_each(|(word, value)| word[place] = biased(value));
+    let (group, place) = (column / GROUP, place(column));
+    if width == Width::Narrow {
+        let words = words.get_mut(group * tokens + first..).unwrap_or(&mut []);
+        let bytes = bytemuck::cast_slice_mut::<u32, [u8; GROUP]>(words);
+        bytes.iter_mut().zip(values).for_each(|(word, value)| word[place] = biased(value));
+    } else {
+        let pair = group * 2 + place / 2;
+        let words = words.get_mut(pair * tokens + first..).unwrap_or(&mut []);
+        let pairs = bytemuck::cast_slice_mut::<u32, [i16; 2]>(words);
+        pairs.iter_mut().zip(values).for_each(|(pair, value)| pair[place % 2] = value);
+    }
 }
 
 fn biased(value: i16) -> u8 {
@@ -115,6 +132,36 @@ fn pair_from(start: usize, weights: &[Pair], words: &[u32], sums: [&mut [i32]; 2
     }
 }
 
+/// Groups of wide columns that are multiplied together.
+const CHUNK: usize = 256;
+
+/// The sums of wide activations: each row's weights are a vector of halfwords.
+pub fn wide_pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
+    let tokens = tile.tokens();
+    let words: &[[i16; 2]] = bytemuck::cast_slice(tile.words());
+    let mut halves = [[0; GROUP * CHUNK]; 2];
+    sums.fill(0);
+    let Some((first, second)) = sums.split_at_mut_checked(tokens) else { return };
+    let weights = weights.as_chunks::<PAIR_GROUP>().0.chunks(CHUNK);
+    for (weights, words) in weights.zip(words.chunks(CHUNK * 2 * tokens)) {
+        extend(weights, &mut halves);
+        for (halves, sums) in halves.iter().zip([&mut *first, &mut *second]) {
+            add_row_dots(&halves[..GROUP * weights.len()], words, sums);
+        }
+    }
+}
+
+vectorized! {
+    /// The rows of `weights`, at most a chunk, as halfwords.
+    fn extend(weights: &[Pair], rows: &mut [[i16; GROUP * CHUNK]; 2]) {
+        for (row, halves) in rows.iter_mut().enumerate() {
+            for (halves, pair) in halves.as_chunks_mut::<GROUP>().0.iter_mut().zip(weights) {
+                *halves = core::array::from_fn(|i| i16::from(pair[row * GROUP + i]));
+            }
+        }
+    }
+}
+
 pub fn single_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
     let halves: &[i16] = bytemuck::cast_slice(tile.words());
     let halves = halves.as_chunks::<PAIR_GROUP>().0;
@@ -145,13 +192,17 @@ fn single_from(weights: &[Pair], halves: &[[i16; PAIR_GROUP]], sums: [i32; 2]) -
 
 /// The dots of a vector and rows whose columns lie in pairs, those of all rows side by side.
 pub fn row_dots(vector: &[i16], rows: &[i16], sums: &mut [i32]) {
-    let pairs = rows.as_chunks::<2>().0;
+    sums.fill(0);
+    add_row_dots(vector, rows.as_chunks::<2>().0, sums);
+}
+
+fn add_row_dots(vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
     match Vectors::used() {
         // SAFETY: only vectors that the processor has are used.
-        Vectors::Avx512 => unsafe { avx512::dots(vector, pairs, sums) },
+        Vectors::Avx512 => unsafe { avx512::add_dots(vector, pairs, sums) },
         // SAFETY: as above.
-        Vectors::Avx2 => unsafe { avx2::dots(vector, pairs, sums) },
-        Vectors::Target => dots_from(0, vector, pairs, sums),
+        Vectors::Avx2 => unsafe { avx2::add_dots(vector, pairs, sums) },
+        Vectors::Target => add_dots_from(0, vector, pairs, sums),
     }
 }
 
@@ -160,15 +211,15 @@ fn two(numbers: &[i16]) -> [i16; 2] {
     [numbers[0], numbers.get(1).copied().unwrap_or(0)]
 }
 
-/// The sums of the rows from `start` on, in plain Rust.
-fn dots_from(start: usize, vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
+/// Adds the dots of the rows from `start` on, in plain Rust.
+fn add_dots_from(start: usize, vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
     let count = sums.len();
     if start == count {
         return;
     }
     for (row, sum) in sums.iter_mut().enumerate().skip(start) {
         let pairs = pairs.iter().skip(row).step_by(count);
-        *sum = vector.chunks(2).map(two).zip(pairs).fold(0, |sum, ([a, b], &[x, y])| {
+        *sum = vector.chunks(2).map(two).zip(pairs).fold(*sum, |sum, ([a, b], &[x, y])| {
             let products = [(a, x), (b, y)].map(|(a, x)| i32::from(a) * i32::from(x));
             sum.wrapping_add(products[0]).wrapping_add(products[1])
         });

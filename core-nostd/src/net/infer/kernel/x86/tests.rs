@@ -2,7 +2,7 @@
 extern crate std;
 use std::{vec, vec::Vec};
 
-use super::super::{Rows, Tile, pair_sums, single_sums};
+use super::super::{Rows, Tile, Width, pair_sums, single_sums};
 use crate::net::{
     infer::{Curves, pair_limit, scratch::Arena, vectors::Vectors},
     kbz::{Curve, Halves, Layout},
@@ -25,14 +25,21 @@ impl Numbers {
     }
 }
 
-fn matrix(columns: usize, tokens: usize, offset: usize, extreme: bool, numbers: &mut Numbers) {
+fn matrix(
+    columns: usize,
+    (tokens, width): (usize, Width),
+    offset: usize,
+    extreme: bool,
+    numbers: &mut Numbers,
+) {
     let layout = Layout::new(2, columns);
     let mut bytes = vec![0i8; layout.bytes() + offset];
     let weights = &mut bytes[offset..];
     // What stands in absent columns must not matter.
     weights.fill_with(|| numbers.next(128, extreme).clamp(-128, 127) as i8);
     let mut memory = vec![0; 4 * super::super::tile_words(tokens, columns) + 3];
-    let mut tile = Tile::take(&mut Arena::new(&mut memory, 0).unwrap(), tokens, columns).unwrap();
+    let mut arena = Arena::new(&mut memory, 0).unwrap();
+    let mut tile = Tile::take(&mut arena, tokens, columns, width).unwrap();
     let limit = tile.limit();
     let mut draw = || numbers.next(limit, extreme) as i16;
     let x: Vec<Vec<i16>> = (0..tokens).map(|_| (0..columns).map(|_| draw()).collect()).collect();
@@ -85,7 +92,7 @@ fn curve() {
     let mut numbers = Numbers(5);
     let table: Vec<[u8; 2]> =
         (0..513).map(|_| (numbers.next(i16::MAX.into(), false) as i16).to_le_bytes()).collect();
-    let curves = Curves::new(Curve::ALL.map(|_| Halves::new(&table)));
+    let curves = Curves::new(Curve::ALL.map(|_| Halves::of(table.as_flattened())));
     let edges = [0, 1, 65_407, 65_408, 65_535, 65_536, 65_537, 1 << 19];
     let xs: Vec<i32> =
         edges.into_iter().flat_map(|x| [x, -x]).chain((-70_000..70_000).step_by(37)).collect();
@@ -100,10 +107,19 @@ fn all_vectors_give_the_sums_by_definition() {
     for vectors in Vectors::ALL {
         vectors.limit();
         let mut numbers = Numbers(1);
+        // More columns than are widened at a time.
+        matrix(2051, (50, Width::Wide), 0, true, &mut numbers);
         for length in 1..=257 {
             for (i, tokens) in TOKENS.into_iter().enumerate() {
-                matrix(length, tokens, (length + i) % 4, i % 3 == length % 3, &mut numbers);
-                rows(length, tokens, i % 3 == length % 3, &mut numbers);
+                let (offset, extreme) = ((length + i) % 4, i % 3 == length % 3);
+                let widths = match tokens {
+                    1 => &[Width::Single][..],
+                    _ => &[Width::Narrow, Width::Wide],
+                };
+                for &width in widths {
+                    matrix(length, (tokens, width), offset, extreme, &mut numbers);
+                }
+                rows(length, tokens, extreme, &mut numbers);
             }
         }
         curve();

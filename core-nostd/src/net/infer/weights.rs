@@ -1,0 +1,90 @@
+//! The weights of a matrix, as the inner loops want them: bytes in memory.
+use core::ops::Range;
+
+use super::scratch::Arena;
+use crate::net::kbz::{Bytes, GROUP, ModelError, PAIR_GROUP, WeightBits, expand, expand_in_place};
+
+/// The weights of a matrix, which lie as [`Layout`](crate::net::kbz::Layout) says.
+#[derive(Debug, Clone, Copy)]
+pub struct Weights<'a> {
+    bytes: Bytes<'a>,
+    pair_bytes: usize,
+    bits: WeightBits,
+}
+
+impl<'a> Weights<'a> {
+    /// The weights of `rows` rows.
+    pub fn new(bytes: Bytes<'a>, rows: usize, bits: WeightBits) -> Weights<'a> {
+        let pair_bytes = bytes.len().checked_div(rows.div_ceil(2)).unwrap_or(0);
+        Weights { bytes, pair_bytes, bits }
+    }
+
+    /// Most pairs of rows that [`Weights::pairs`] gives at once: `most` where they are read in
+    /// place.
+    pub const fn at_once(&self, most: usize) -> usize {
+        match self.bits {
+            WeightBits::Eight if self.bytes.are_here() => most,
+            _ => 1,
+        }
+    }
+
+    /// Bytes of a buffer for a pair of rows.
+    const fn buffer_bytes(&self) -> usize {
+        match self.bits {
+            WeightBits::Eight => self.bytes.buffer(self.pair_bytes),
+            // Nibbles are half of a pair's bytes, and scales are fewer than nibbles.
+            WeightBits::Four => self.pair_bytes * 2,
+        }
+    }
+
+    /// The weights of some pairs of rows, of `groups` groups of columns.
+    pub fn pairs<'b>(
+        &self,
+        pairs: Range<usize>,
+        groups: usize,
+        buffer: &'b mut Buffer<'_>,
+    ) -> Result<&'b [i8], ModelError>
+    where
+        'a: 'b,
+    {
+        let end = (pairs.end * self.pair_bytes).min(self.bytes.len());
+        let range = (pairs.start * self.pair_bytes).min(end)..end;
+        let buffer: &mut [u8] = bytemuck::cast_slice_mut(buffer.0);
+        let bytes = match (self.bits, self.bytes) {
+            (WeightBits::Eight, _) => self.bytes.get(range, buffer)?,
+            (WeightBits::Four, Bytes::Here(_)) => {
+                let out = buffer.get_mut(..groups * PAIR_GROUP).unwrap_or(&mut []);
+                expand(self.bytes.get(range, &mut [])?, out);
+                out
+            }
+            (WeightBits::Four, Bytes::There { .. }) => {
+                let start = groups * GROUP;
+                self.bytes.get(range, buffer.get_mut(start..).unwrap_or(&mut []))?;
+                expand_in_place(buffer, start, groups);
+                buffer.get(..groups * PAIR_GROUP).unwrap_or(&[])
+            }
+        };
+        Ok(bytemuck::cast_slice(bytes))
+    }
+}
+
+/// Room for a pair of rows whose weights are not read in place.
+#[derive(Debug)]
+pub struct Buffer<'s>(&'s mut [u32]);
+
+impl<'s> Buffer<'s> {
+    /// Room for whichever of `matrices` needs most.
+    pub fn take(
+        arena: &mut Arena<'s>,
+        matrices: &[&Weights<'_>],
+    ) -> Result<Buffer<'s>, ModelError> {
+        let most = matrices.iter().map(|weights| weights.buffer_bytes()).max().unwrap_or(0);
+        Ok(Buffer(arena.take(most.div_ceil(size_of::<u32>()))?))
+    }
+}
+
+/// Words of a [`Buffer`] for matrices of at most `columns`, in memory.
+pub const fn buffer_words(columns: usize) -> usize {
+    let layout = crate::net::kbz::Layout::new(2, columns).with_bits(WeightBits::Four);
+    (2 * layout.pair_bytes()).div_ceil(size_of::<u32>())
+}
