@@ -8,7 +8,7 @@
 //! `error` line. Scores are in points, a pawn being 100.
 use core::fmt::{self, Write};
 
-use shakmaty::{CastlingMode, Chess, Move, Position as _};
+use shakmaty::{CastlingMode, Chess, Move, Position as _, uci::UciMove};
 
 use crate::{
     net::{Evaluation, Model},
@@ -21,6 +21,8 @@ pub const MAX_LINE: usize = 128;
 
 /// Terms that speak for or against the choice and are told in words.
 const REASONS: usize = 4;
+/// What stands between a FEN and the opponent's last move.
+const LAST: &[u8] = b" last ";
 /// Moves of the network that are told.
 const NET_MOVES: usize = 3;
 
@@ -236,9 +238,13 @@ pub fn digest(
 
 /// The FEN of a line, and the last move if it gives one; `None` if what it gives is none.
 fn split_last(line: &str) -> Option<(&str, Option<LastMove>)> {
-    let Some((fen, uci)) = line.split_once(" last ") else { return Some((line, None)) };
-    let last = LastMove::from_uci(&uci.parse().ok()?)?;
-    Some((fen, Some(last)))
+    // Not by the library's search, which no compiler knows not to panic.
+    let Some(place) = line.as_bytes().windows(LAST.len()).position(|word| word == LAST) else {
+        return Some((line, None));
+    };
+    let uci = line.as_bytes().get(place + LAST.len()..)?;
+    let last = LastMove::from_uci(&UciMove::from_ascii(uci).ok()?)?;
+    Some((line.get(..place)?, Some(last)))
 }
 
 /// A fraction in thousandths, rounded toward zero.

@@ -5,7 +5,7 @@ use shakmaty::{Board, Chess, Color, Move, Position as _, Square};
 use crate::{
     budget::Budget,
     exchange::{balance, piece_points, reaches_within},
-    insertion,
+    insertion, legal,
     position::after,
 };
 
@@ -76,7 +76,7 @@ fn play_best(position: &mut Chess, value: i32, budget: &Budget) -> Option<Move> 
 #[inline(never)] // all moves must not stay on the caller's stack
 fn captures(position: &Chess) -> Vec<Move, MAX_CAPTURES> {
     let mut list = Vec::new();
-    for mv in position.capture_moves() {
+    for mv in legal::captures(position) {
         if list.push(mv).is_err() {
             break;
         }

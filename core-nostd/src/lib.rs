@@ -1,6 +1,7 @@
 //! Chess evaluation that fits on a chessboard: `no_std`, no heap, integers only.
 //!
 //! - [`position`]: positions from FEN (rules by [`shakmaty`]).
+//! - [`legal`]: the legal moves of a position.
 //! - [`inputs`] and [`moves`]: what the network reads and the index of the moves it scores.
 //! - [`exchange`]: material, and what a move keeps of it once all captures are played out.
 //! - [`square_exchange`]: the exchange on one square, as it is counted at the board.
@@ -17,12 +18,15 @@ pub mod board;
 mod budget;
 pub mod exchange;
 pub mod exchange_line;
+mod fen;
 pub mod fnv;
 pub mod inputs;
 mod insertion;
+pub mod legal;
 pub mod moves;
 pub mod net;
 mod numeric;
+mod once;
 mod placement;
 pub mod position;
 mod scene;

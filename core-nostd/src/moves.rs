@@ -2,9 +2,12 @@
 //!
 //! Planes 0–55 are the eight directions at distances one to seven, 56–63 the knight's jumps,
 //! 64–72 underpromotions. Queen promotions use the direction planes.
-use shakmaty::{Chess, File, Move, Position as _, Rank, Role, Square};
+use shakmaty::{Chess, File, Move, Rank, Role, Square};
 
-use crate::inputs::{Frame, SQUARES};
+use crate::{
+    inputs::{Frame, SQUARES},
+    legal,
+};
 
 /// Planes a square.
 pub const PLANES: usize = 73;
@@ -32,12 +35,10 @@ pub const UNDERPROMOTION_PLANES: usize = PLANES - FIRST_UNDERPROMOTION;
 pub struct MoveIndex(u16);
 
 impl MoveIndex {
-    /// The index of `mv` as seen in `frame`; castling counts as the king's step of two.
-    ///
-    /// # Panics
-    /// On a drop, which standard chess does not have.
+    /// The index of `mv` as seen in `frame`; castling counts as the king's step of two. Drops,
+    /// which standard chess does not have, have none of their own.
     pub fn new(mv: Move, frame: Frame) -> MoveIndex {
-        let from = frame.square(mv.from().expect("standard chess has no drops"));
+        let from = frame.square(mv.from().unwrap_or(mv.to()));
         let to = frame.square(destination(mv));
         let df = to.file().to_u32() as i32 - from.file().to_u32() as i32;
         let dr = to.rank().to_u32() as i32 - from.rank().to_u32() as i32;
@@ -101,7 +102,7 @@ impl MoveIndex {
 
     /// The legal move of `position` with this index, if there is one.
     pub fn decode(self, position: &Chess, frame: Frame) -> Option<Move> {
-        position.legal_moves().into_iter().find(|&mv| MoveIndex::new(mv, frame) == self)
+        legal::moves(position).into_iter().find(|&mv| MoveIndex::new(mv, frame) == self)
     }
 }
 

@@ -5,10 +5,7 @@ use fixed::types::I32F32;
 ///
 /// Range reduction by powers of two, then the series of `atanh((m-1)/(m+1))`.
 pub fn ln(x: I32F32) -> I32F32 {
-    if x <= 1 {
-        return I32F32::ZERO;
-    }
-    let doublings = x.int_log2();
+    let Some(doublings) = x.checked_int_log2().filter(|_| x > 1) else { return I32F32::ZERO };
     let mantissa = x >> doublings;
     let s = (mantissa - I32F32::ONE) / (mantissa + I32F32::ONE);
     let square = s * s;

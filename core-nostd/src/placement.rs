@@ -160,7 +160,10 @@ impl Placement {
     /// Puts a piece on an empty square, or takes it off again.
     #[inline]
     fn toggle(&mut self, color: Color, role: Role, square: Square) {
-        self.roles[role as usize - 1].toggle(square);
+        // Every role has its place; the compiler does not always see it.
+        if let Some(pieces) = self.roles.get_mut(role as usize - 1) {
+            pieces.toggle(square);
+        }
         self.colors[color as usize].toggle(square);
     }
 

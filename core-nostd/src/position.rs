@@ -2,9 +2,11 @@
 use core::fmt;
 
 use shakmaty::{
-    CastlingMode, Chess, Color, Move, Position as _, PositionError, PositionErrorKinds,
-    fen::{Fen, ParseFenError},
+    Bitboard, CastlingMode, CastlingSide, Chess, Color, EnPassantMode, FromSetup as _, Move,
+    Position as _, PositionError, PositionErrorKinds, Square, fen::ParseFenError,
 };
+
+use crate::fen;
 
 /// Why a FEN was refused. Its `Display` names the field and the mend.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,17 +65,57 @@ fn write_syntax(error: &ParseFenError, f: &mut fmt::Formatter<'_>) -> fmt::Resul
 /// The position after `mv`, a legal move.
 #[inline(never)] // one copy in flash: most of Viveka plays moves
 pub(crate) fn after(position: &Chess, mv: Move) -> Chess {
+    if !matches!(mv, Move::Normal { .. }) {
+        return set_up_after(position, mv);
+    }
     let mut next = position.clone();
     next.play_unchecked(mv);
     next
 }
 
+/// The position after a move of two men, set up anew: the other way may panic, for all that a
+/// compiler knows. Such moves are rare.
+#[inline(never)]
+fn set_up_after(position: &Chess, mv: Move) -> Chess {
+    let us = position.turn();
+    let mut setup = position.to_setup(EnPassantMode::Always);
+    setup.ep_square = None;
+    setup.turn = !us;
+    setup.halfmoves = setup.halfmoves.saturating_add(1);
+    if us.is_black() {
+        setup.fullmoves = setup.fullmoves.saturating_add(1);
+    }
+    let board = &mut setup.board;
+    match mv {
+        Move::Castle { king, rook } => {
+            let side = CastlingSide::from_queen_side(rook < king);
+            board.discard_piece_at(king);
+            board.discard_piece_at(rook);
+            board.set_piece_at(side.rook_to(us), us.rook());
+            board.set_piece_at(side.king_to(us), us.king());
+            setup.castling_rights &= !Bitboard::from_rank(us.backrank());
+        }
+        Move::EnPassant { from, to } => {
+            board.discard_piece_at(Square::from_coords(to.file(), from.rank()));
+            board.discard_piece_at(from);
+            board.set_piece_at(to, us.pawn());
+            setup.halfmoves = 0;
+        }
+        // Others are played above, or do not exist in standard chess.
+        Move::Normal { .. } | Move::Put { .. } => {}
+    }
+    Chess::from_setup(setup, CastlingMode::Standard)
+        // En passant may uncover what no other move can.
+        .or_else(PositionError::ignore_impossible_check)
+        .unwrap_or_else(|_| position.clone())
+}
+
 /// Reads a FEN. Castling rights and en passant squares that the board contradicts are dropped,
 /// as python-chess and most GUIs do; everything else that is illegal is an error.
 pub fn parse_fen(text: &str) -> Result<Chess, FenError> {
-    let fen = Fen::from_ascii(text.trim().as_bytes()).map_err(FenError::Syntax)?;
-    let board = fen.as_setup().board.clone();
-    fen.into_position::<Chess>(CastlingMode::Standard)
+    let setup = fen::read(text.trim().as_bytes()).map_err(FenError::Syntax)?;
+    let board = setup.board.clone();
+    Chess::from_setup(setup, CastlingMode::Standard)
         .or_else(PositionError::ignore_invalid_castling_rights)
         .or_else(PositionError::ignore_invalid_ep_square)
         .map_err(|error| {

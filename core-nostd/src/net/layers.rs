@@ -222,7 +222,8 @@ impl Shape {
 
     /// The dimensions.
     pub fn dims(&self) -> &[u32] {
-        &self.dims[..self.rank as usize]
+        // The rank is at most the room.
+        self.dims.get(..self.rank as usize).unwrap_or(&self.dims)
     }
 
     /// Rows of the tensor seen as a matrix: the first dimension.

@@ -13,7 +13,7 @@ use super::{
     glance::{Before, Glance, LastMove},
     terms::TERM_COUNT,
 };
-use crate::{budget::Budget, insertion, moves::MAX_LEGAL, position::after};
+use crate::{budget::Budget, insertion, legal, moves::MAX_LEGAL, position::after};
 
 /// Positions that an analysis looks at, at most: in exchanges, and after replies, answers and
 /// blows. Those from games need ten thousand in the median and seldom a hundred thousand; with a
@@ -165,7 +165,7 @@ fn find(
 /// an equal part, so that a dear one need not stop short beside cheap ones, and yet none is left
 /// without.
 fn share(budget: &Budget, later: u32, open: u32) -> u32 {
-    2 * budget.left().saturating_sub(later) / (open + 1)
+    2 * budget.left().saturating_sub(later) / open.saturating_add(1)
 }
 
 /// Points and moves, the most points first.
@@ -178,7 +178,7 @@ type Others = Vec<i16, MAX_LEGAL>;
 #[inline(never)]
 fn scan(before: &Before, others: &mut Others, weights: &Weights) -> Found {
     let mut found = Vec::new();
-    for &mv in &before.position.legal_moves() {
+    for &mv in &legal::moves(before.position) {
         let glance = Glance::new(before, mv);
         keep(&mut found, others, weights.scan_of(&glance), mv);
     }
@@ -198,8 +198,11 @@ fn keep(found: &mut Found, others: &mut Others, points: i32, mv: Move) {
     {
         let _ = others.push(evicted as i16);
     }
-    // The list has room and `place` lies within it.
-    let _ = found.insert(place, (points, mv));
+    // The list has room.
+    let _ = found.push((points, mv));
+    if let Some(later) = found.get_mut(place..) {
+        insertion::last_to_front(later);
+    }
 }
 
 /// Works out the terms that have a weight.
@@ -213,9 +216,9 @@ fn score(
 ) {
     let part = budget.part(share(budget, CHECKS + SECOND_LOOKS, open));
     let glance = Glance::within(before, candidate.mv, part);
-    for (i, row) in weights.rows.iter().enumerate() {
+    for (i, (row, place)) in weights.rows.iter().zip(&mut candidate.values).enumerate() {
         if !row.score.is_zero() {
-            candidate.values[i] = value(i, &glance);
+            *place = value(i, &glance);
         }
     }
     candidate.score = weights.score(&candidate.values, before.phase);

@@ -5,7 +5,7 @@ use super::choice::order;
 use crate::{
     budget::Budget,
     exchange::{PAWN, balance, gained, gains, immediate_gain},
-    insertion,
+    insertion, legal,
     position::after,
     scene::Scene,
 };
@@ -33,7 +33,7 @@ pub fn drop(after: &Chess, kept: i32, budget: &Budget) -> Drop {
     let mut check = Check::new(after, kept - MAX_DROP, budget);
     let mut worst = Drop::default();
     // In an order of their own, so that of equal replies the same one is told everywhere.
-    let mut replies = after.legal_moves();
+    let mut replies = legal::moves(after);
     insertion::sort_by_key(&mut replies, |&mv| order(mv));
     for &reply in &replies {
         if worst.points == MAX_DROP || !budget.allows() {
@@ -150,7 +150,7 @@ impl Answers<'_> {
     /// at least `floor`.
     #[inline(never)] // the list of answers must not stay on the caller's stack
     fn value_below(&self, bound: i32, floor: i32) -> Outcome {
-        let answers = self.position.legal_moves();
+        let answers = legal::moves(self.position);
         self.budget.take(answers.len() as u32);
         if answers.is_empty() {
             let value = value_without_answers(self.position, floor);

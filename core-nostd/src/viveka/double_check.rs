@@ -1,6 +1,6 @@
 //! The second look at the candidate that leads: its answers to forcing replies are checked in
 //! their turn, so that a blow that only the next one completes is seen.
-use shakmaty::{Chess, Move, Position as _, Square};
+use shakmaty::{Chess, Move, Square};
 
 use super::{
     check::{self, Check, Drop, MAX_DROP, is_forcing, keeps, value_without_answers},
@@ -9,7 +9,7 @@ use super::{
 use crate::{
     budget::Budget,
     exchange::{PAWN, balance, exchanges_within},
-    insertion, position,
+    insertion, legal, position,
     scene::Scene,
 };
 
@@ -59,7 +59,7 @@ fn next_forcing(after: &Chess, from: usize, budget: &Budget) -> Option<(usize, M
         return None;
     }
     let scene = Scene::new(after);
-    let mut replies = after.legal_moves();
+    let mut replies = legal::moves(after);
     budget.take(replies.len() as u32);
     insertion::sort_by_key(&mut replies, |&mv| order(mv));
     let rest = replies.iter().copied().enumerate().skip(from);
@@ -128,7 +128,7 @@ impl<'a> Answers<'a> {
         if !self.budget.allows() {
             return None;
         }
-        let mut answers = self.position.legal_moves();
+        let mut answers = legal::moves(self.position);
         self.budget.take(answers.len() as u32);
         insertion::sort_by_key(&mut answers, |&mv| (mv.to() != self.to, order(mv)));
         let rest = answers.iter().copied().enumerate().skip(from);
@@ -139,7 +139,7 @@ impl<'a> Answers<'a> {
 
 #[inline(never)]
 fn no_moves(position: &Chess) -> bool {
-    position.legal_moves().is_empty()
+    legal::moves(position).is_empty()
 }
 
 /// Whether no forcing reply in `after` leaves us less than `bound`.
@@ -147,7 +147,7 @@ fn no_moves(position: &Chess) -> bool {
 fn withstands(after: &Chess, bound: i32, budget: &Budget) -> bool {
     let mut check = Check::new(after, bound - PAWN, budget);
     budget.allows()
-        && !after.legal_moves().iter().any(|&reply| check.value_below(reply, bound).is_some())
+        && !legal::moves(after).iter().any(|&reply| check.value_below(reply, bound).is_some())
 }
 
 #[cfg(test)]

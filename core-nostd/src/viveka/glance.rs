@@ -14,7 +14,9 @@ use crate::{
     budget::Budget,
     exchange::{NODES, PAWN, balance, exchanges_within, gains, immediate_gain},
     exchange_line::settle_within,
+    legal,
     moves::destination,
+    once::get_or_make,
     position::after,
     scene::Scene,
 };
@@ -81,7 +83,7 @@ impl<'a> Before<'a> {
 
     /// What the opponent's last move changed; worked out when first asked for.
     pub fn last_change(&self) -> &LastChange {
-        self.last_change.get_or_init(|| {
+        get_or_make(&self.last_change, || {
             self.last.map_or_else(LastChange::default, |last| {
                 LastChange::new(self.position, last, &self.facts)
             })
@@ -91,12 +93,12 @@ impl<'a> Before<'a> {
     /// The balance that the mover reaches by exchanges at once, in points; worked out when first
     /// asked for.
     pub fn reach(&self) -> i32 {
-        *self.reach.get_or_init(|| exchanges_within(self.position, &self.budget))
+        *get_or_make(&self.reach, || exchanges_within(self.position, &self.budget))
     }
 
     /// What the positional features read of the position; worked out when first asked for.
     pub fn survey(&self) -> &Survey {
-        self.survey.get_or_init(|| Survey::new(self.position, &self.facts))
+        get_or_make(&self.survey, || Survey::new(self.position, &self.facts))
     }
 
     /// Whether more than half of the pieces are left, by phase.
@@ -188,20 +190,22 @@ impl<'a> Glance<'a> {
 
     /// The full exchange outcome of the move, in points; worked out when first asked for.
     pub fn x_q(&self) -> i32 {
-        *self.x_q.get_or_init(|| -exchanges_within(&self.after, &self.budget) - self.before.balance)
+        *get_or_make(&self.x_q, || {
+            -exchanges_within(&self.after, &self.budget) - self.before.balance
+        })
     }
 
     /// Whether we would give mate if the opponent passed; worked out when first asked for.
     pub fn mate_threat(&self) -> bool {
-        *self
-            .mate_threat
-            .get_or_init(|| pass(&self.after).is_some_and(|passed| has_mate(&passed, &self.budget)))
+        *get_or_make(&self.mate_threat, || {
+            pass(&self.after).is_some_and(|passed| has_mate(&passed, &self.budget))
+        })
     }
 
     /// What the positional features read after the move and the exchanges that follow; worked out
     /// when first asked for.
     pub fn settled(&self) -> &Survey {
-        self.settled.get_or_init(|| {
+        get_or_make(&self.settled, || {
             let value = -(self.before.balance + self.x_q());
             Survey::of(&settle_within(&self.after, value, &self.budget), self.before.us())
         })
@@ -209,12 +213,12 @@ impl<'a> Glance<'a> {
 
     /// The opponent's replies, counted when first asked for.
     pub fn replies(&self) -> &Replies {
-        self.replies.get_or_init(|| replies(&self.after, &self.budget))
+        get_or_make(&self.replies, || replies(&self.after, &self.budget))
     }
 
     /// The opponent's safe replies, counted when first asked for: twenty times as dear.
     pub fn safe_replies(&self) -> &SafeReplies {
-        self.safe_replies.get_or_init(|| safe_replies(&self.after, &self.budget))
+        get_or_make(&self.safe_replies, || safe_replies(&self.after, &self.budget))
     }
 
     /// Whether the opponent has a legal reply.
@@ -252,7 +256,7 @@ pub(super) fn has_mate(position: &Chess, budget: &Budget) -> bool {
         return false;
     }
     let scene = Scene::new(position);
-    let moves = position.legal_moves();
+    let moves = legal::moves(position);
     budget.take(moves.len() as u32);
     moves.iter().any(|&mv| scene.after(mv).is_check() && mates(position, mv, budget))
 }
@@ -260,7 +264,7 @@ pub(super) fn has_mate(position: &Chess, budget: &Budget) -> bool {
 /// Whether each answer of the side to move lets the other give mate at once.
 #[inline(never)] // the list of answers must not stay on the caller's stack
 pub(super) fn every_answer_allows_mate(position: &Chess, budget: &Budget) -> bool {
-    let answers = position.legal_moves();
+    let answers = legal::moves(position);
     budget.take(answers.len() as u32);
     answers.iter().all(|&answer| has_mate(&after(position, answer), budget))
 }
@@ -273,7 +277,7 @@ fn mates(position: &Chess, mv: Move, budget: &Budget) -> bool {
 /// Whether the side to move has a legal move.
 #[inline(never)] // the list of moves must not stay on the caller's stack
 pub(super) fn has_move(position: &Chess, budget: &Budget) -> bool {
-    let moves = position.legal_moves().len();
+    let moves = legal::moves(position).len();
     budget.take(1 + moves as u32);
     moves > 0
 }
@@ -282,7 +286,7 @@ pub(super) fn has_move(position: &Chess, budget: &Budget) -> bool {
 #[inline(never)] // the list of moves must not stay on the caller's stack
 fn replies(after: &Chess, budget: &Budget) -> Replies {
     let scene = Scene::new(after);
-    let moves = after.legal_moves();
+    let moves = legal::moves(after);
     let mate = |&&mv: &&Move| scene.after(mv).is_check() && mates(after, mv, budget);
     budget.take(moves.len() as u32);
     Replies { legal: moves.len() as i32, mates: moves.iter().filter(mate).count() as i32 }
@@ -294,7 +298,7 @@ fn replies(after: &Chess, budget: &Budget) -> Replies {
 fn safe_replies(after: &Chess, budget: &Budget) -> SafeReplies {
     let scene = Scene::new(after);
     let mut count = SafeReplies::default();
-    let moves = after.legal_moves();
+    let moves = legal::moves(after);
     budget.take(moves.len() as u32);
     for &mv in &moves {
         let next = scene.after(mv);

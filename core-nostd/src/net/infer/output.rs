@@ -9,6 +9,7 @@ use super::{
 use crate::{
     fnv,
     inputs::{Frame, Perspective},
+    legal,
     moves::{MAX_LEGAL, MoveIndex},
 };
 
@@ -42,9 +43,9 @@ impl Evaluation {
         let frame = Frame::new(perspective, position.turn());
         self.value = 0;
         self.moves.clear();
-        for &mv in position.legal_moves().iter().take(MAX_LEGAL) {
+        for &mv in &legal::moves(position) {
             let index = MoveIndex::new(mv, frame);
-            // There is room for as many as are taken.
+            // There is room for as many as are listed.
             let _ = self.moves.push(ScoredMove { mv, index, logit: 0, probability: 0 });
         }
     }

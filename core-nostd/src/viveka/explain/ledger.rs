@@ -89,16 +89,16 @@ impl Ledger {
         let mut place = self.entries.len();
         while place > 0 {
             place -= 1;
-            let late = self.entries[place];
+            let Some((earlier, &[late, ..])) = self.entries.split_at_checked(place) else { return };
             let pays = |early: &Entry| {
                 early.is_first_side() != late.is_first_side()
                     && early.points() == late.points()
                     && !early.promotion
             };
-            let partner = self.entries[..place].iter().rposition(pays);
+            let partner = earlier.iter().rposition(pays);
             if let Some(partner) = partner.filter(|_| !late.promotion) {
-                self.entries.remove(place);
-                self.entries.remove(partner);
+                let mut index = 0..;
+                self.entries.retain(|_| index.next().is_none_or(|i| i != place && i != partner));
                 place -= 1;
             }
         }
@@ -120,12 +120,12 @@ impl Entry {
     /// Follows a victim back to where it stood before move number `named`. A piece that a pawn
     /// became on the way was that pawn: the promotion gained nothing and is struck out.
     fn trace(&mut self, line: &[Move], named: usize, entries: &mut Vec<Entry, MAX_LINE>) {
-        for ply in (0..self.ply).rev() {
-            let promoted = line[ply].promotion().is_some();
+        for (ply, &mv) in line.iter().enumerate().take(self.ply).rev() {
+            let promoted = mv.promotion().is_some();
             if ply < named && !promoted {
                 break;
             }
-            let Some(from) = came_from(line[ply], self.square) else { continue };
+            let Some(from) = came_from(mv, self.square) else { continue };
             if promoted {
                 self.role = Role::Pawn;
                 entries.retain(|entry| entry.ply != ply || !entry.promotion);

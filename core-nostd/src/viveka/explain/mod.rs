@@ -57,19 +57,21 @@ pub fn explain<'a>(
     values: &'a Values,
     weights: &'a Weights,
 ) -> impl Iterator<Item = Part<'a>> + 'a {
-    let points_of =
-        |place: usize| weights.rows[place].score.times(values[place].into(), glance.before.phase);
-    let key = move |place: usize| {
-        let points = points_of(place);
-        (points != 0).then_some((Reverse(points.abs()), place))
+    let parts = move || {
+        let terms = TERMS.iter().zip(&weights.rows).zip(values);
+        terms.enumerate().filter_map(|(place, ((term, row), &value))| {
+            let value = i32::from(value);
+            let points = row.score.times(value, glance.before.phase);
+            let key = (Reverse(points.abs()), place);
+            (points != 0).then_some((key, Part { term, value, points, glance }))
+        })
     };
     // The list is short, and a board has no room to sort it in.
     let mut last = None;
     core::iter::from_fn(move || {
-        let next = (0..TERMS.len()).filter_map(key).filter(|&key| Some(key) > last).min()?;
+        let rest = parts().filter(|&(key, _)| Some(key) > last);
+        let (next, part) = rest.min_by_key(|&(key, _)| key)?;
         last = Some(next);
-        let (_, place) = next;
-        let value = i32::from(values[place]);
-        Some(Part { term: &TERMS[place], value, points: points_of(place), glance })
+        Some(part)
     })
 }

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     exchange::{balance, exchanges_within},
     exchange_line::play_out_within,
+    legal,
     position::after,
     viveka::{
         choice::order,
@@ -81,9 +82,12 @@ fn write_exchanges(f: &mut fmt::Formatter<'_>, glance: &Glance, ours: bool) -> f
     let ledger = Ledger::new(&line, 1);
     let told = ledger.gain() == glance.x_q();
     write_ledger(f, ledger, ours, told)?;
-    if told && line.len() > 1 {
+    if let [_, rest @ ..] = line.as_slice()
+        && told
+        && !rest.is_empty()
+    {
         f.write_str(" (")?;
-        write_line(f, &glance.after, &line[1..])?;
+        write_line(f, &glance.after, rest)?;
         f.write_str(")")?;
     }
     Ok(())
@@ -135,10 +139,10 @@ fn write_ledger(
 fn write_mate(f: &mut fmt::Formatter<'_>, position: Option<&Chess>) -> fmt::Result {
     let mates = |position: &Chess, mv: Move| {
         let next = after(position, mv);
-        next.is_checkmate()
+        legal::is_checkmate(&next)
     };
     let found = position.and_then(|position| {
-        let moves = position.legal_moves().into_iter().filter(|&mv| mates(position, mv));
+        let moves = legal::moves(position).into_iter().filter(|&mv| mates(position, mv));
         moves.min_by_key(|&mv| order(mv)).map(|mv| notation(position, mv))
     });
     match found {

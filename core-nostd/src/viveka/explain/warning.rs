@@ -13,6 +13,7 @@ use crate::{
     budget::Budget,
     exchange::{PAWN, balance, exchanges_within, piece_points, reaches_within},
     exchange_line::play_out_within,
+    legal,
     moves::destination,
     position,
     viveka::{check::Drop, choice::order, facts::Facts, glance::every_answer_allows_mate},
@@ -23,6 +24,8 @@ use crate::{
 pub struct Warning {
     /// The position after the candidate.
     after: Chess,
+    /// The reply.
+    reply: Move,
     /// The reply, at a second look our answer and the next blow, then our best answer, and the
     /// exchanges that follow.
     line: Line,
@@ -54,7 +57,7 @@ impl Warning {
         let mut line = Line::new();
         let _ = line.push(reply);
         for mv in drop.then.into_iter().flat_map(|(answer, blow)| [answer, blow]) {
-            end.play_unchecked(mv);
+            end = position::after(&end, mv);
             let _ = line.push(mv);
         }
         let cost = match best_answer(&end, &budget) {
@@ -65,7 +68,7 @@ impl Warning {
             }
             None => Cost::Stalemate,
             Some((answer, value)) => {
-                end.play_unchecked(answer);
+                end = position::after(&end, answer);
                 let _ = line.push(answer);
                 play_out_within(&mut end, -value, &budget, |mv| {
                     let _ = line.push(mv);
@@ -80,19 +83,14 @@ impl Warning {
                 }
             }
         };
-        Some(Warning { after, line, cost })
-    }
-
-    /// The reply.
-    fn reply(&self) -> Move {
-        self.line[0]
+        Some(Warning { after, reply, line, cost })
     }
 
     /// Our pieces that the reply forks, if it does: those that the piece which moved attacks and
     /// that are dearer than it or loose.
     fn forked(&self) -> Bitboard {
-        let next = position::after(&self.after, self.reply());
-        let (us, to) = (next.turn(), destination(self.reply()));
+        let next = position::after(&self.after, self.reply);
+        let (us, to) = (next.turn(), destination(self.reply));
         let board = next.board();
         let own = board.role_at(to).map_or(0, piece_points);
         let loose = Facts::new(&next, us).our_loose;
@@ -107,7 +105,7 @@ impl Warning {
     }
 
     fn write_material(&self, f: &mut fmt::Formatter<'_>, ledger: &Ledger) -> fmt::Result {
-        let reply = notation(&self.after, self.reply());
+        let reply = notation(&self.after, self.reply);
         let later = || falls(ledger).filter(|entry| entry.ply > 0);
         if later().next().is_none() {
             let promotes = falls(ledger).any(Entry::is_promotion);
@@ -135,10 +133,12 @@ impl Warning {
 
     /// The moves after the reply, if there are any.
     fn write_rest(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.line.len() > 1 {
+        if let [_, rest @ ..] = self.line.as_slice()
+            && !rest.is_empty()
+        {
             f.write_str(" (")?;
-            let next = position::after(&self.after, self.reply());
-            write_line(f, &next, &self.line[1..])?;
+            let next = position::after(&self.after, self.reply);
+            write_line(f, &next, rest)?;
             f.write_str(")")?;
         }
         Ok(())
@@ -152,7 +152,7 @@ fn falls(ledger: &Ledger) -> impl Iterator<Item = &Entry> + Clone {
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let reply = notation(&self.after, self.reply());
+        let reply = notation(&self.after, self.reply);
         match &self.cost {
             Cost::Mate if self.line.len() > 1 => {
                 write!(f, "after {reply} there is mate")?;
@@ -184,7 +184,7 @@ fn pawns(points: i32) -> impl fmt::Display {
 #[inline(never)] // the list of moves must not stay on the caller's stack
 fn best_answer(position: &Chess, budget: &Budget) -> Option<(Move, i32)> {
     let mut best: Option<(Move, i32)> = None;
-    for mv in position.legal_moves() {
+    for &mv in &legal::moves(position) {
         let next = position::after(position, mv);
         // The opponent can push us below what another answer keeps.
         if best.is_some_and(|(_, value)| reaches_within(&next, 1 - value, budget)) {

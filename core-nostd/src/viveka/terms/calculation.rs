@@ -5,6 +5,7 @@ use super::Term;
 use crate::{
     budget::Budget,
     exchange::{PAWN, gain, gains, immediate_gain},
+    legal,
     position::after,
     scene::Scene,
     viveka::glance::{Glance, every_answer_allows_mate, has_mate, has_move, pawns},
@@ -60,7 +61,7 @@ fn wins_by_force(g: &Glance) -> i32 {
     let scene = Scene::new(&g.after);
     let kept = g.before.balance + g.x_q();
     let mut least = MOST;
-    let replies = g.after.legal_moves();
+    let replies = legal::moves(&g.after);
     g.budget.take(replies.len() as u32);
     for &reply in &replies {
         if g.gives_check() && has_mate(&after(&g.after, reply), &g.budget) {
@@ -103,7 +104,7 @@ fn next_check(position: &Chess, from: usize, budget: &Budget) -> Option<(usize, 
         return None;
     }
     let scene = Scene::new(position);
-    let moves = position.legal_moves();
+    let moves = legal::moves(position);
     budget.take(moves.len() as u32);
     let mut rest = moves.iter().copied().enumerate().skip(from);
     rest.find(|&(_, mv)| scene.after(mv).is_check())
