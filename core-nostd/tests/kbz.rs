@@ -1,14 +1,15 @@
 //! Reading model files: whole ones, damaged ones, and any bytes at all.
 mod common;
+mod configs;
 mod random;
 
 use std::cell::Cell;
 
 use common::{crc32, file, file_with, mend};
+use configs::configs;
 use kibitzer_core::{
-    inputs::Perspective,
     net::{
-        Config, Evaluation, Model, ModelError, PolicyHead, ReadError, Source, WeightBits, hash,
+        Config, Evaluation, Model, ModelError, ReadError, Source, WeightBits, hash,
         kbz::{checksum, sections},
         scratch_bytes,
     },
@@ -27,32 +28,6 @@ const FENS: [&str; 6] = [
     "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N w - - 33 20",
     "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3",
 ];
-
-/// Small configurations that together have every layer and option.
-fn configs() -> [Config; 3] {
-    let small = |trunk: &str| Config {
-        width: 6,
-        heads: 2,
-        encoder_blocks: 1,
-        trunk: trunk.try_into().unwrap(),
-        ffn_mult: 1,
-        ssm_expand: 1,
-        ssm_state: 2,
-        ssm_rank: 2,
-        ssm_conv: 4,
-        ssm_ffn_mult: 2,
-        policy_dim: 3,
-        ..Config::default()
-    };
-    let from_to = Config {
-        perspective: Perspective::Mover,
-        policy_head: PolicyHead::FromTo,
-        attention_bias: true,
-        ..small("SA")
-    };
-    let bare = Config { encoder_blocks: 0, policy_head: PolicyHead::FromTo, ..small("") };
-    [from_to, small("AS"), bare]
-}
 
 fn positions() -> impl Iterator<Item = Chess> {
     FENS.iter().map(|fen| parse_fen(fen).unwrap())
@@ -213,7 +188,7 @@ fn mutate(bytes: &mut Vec<u8>, mutation: &Mutation) {
             let end = bytes.len().min(at + n);
             bytes[at..end].fill(*b);
         }
-        Mutation::Cut(i) => bytes.truncate(20 + i.index(bytes.len() - 20)),
+        Mutation::Cut(i) => bytes.truncate(20 + i.index(bytes.len() - 19)),
         Mutation::Extend(more) => bytes.extend(more),
     }
 }
