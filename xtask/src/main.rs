@@ -9,6 +9,7 @@ mod firmware;
 mod host;
 mod kernels;
 mod machine;
+mod proof;
 mod setup;
 mod shaders;
 mod shell;
@@ -40,6 +41,8 @@ enum Command {
     Kernels,
     /// The network's answers on every kind of chip against the host's
     Everywhere,
+    /// Link the program that links only if nothing in the core can panic
+    Proof,
     /// The GPU backend's suite on another Vulkan driver, or under Vulkan's validation layer
     Shaders(shaders::Options),
 }
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Command::Firmware => firmware::command(),
         Command::Kernels => kernels::command(),
         Command::Everywhere => everywhere::command(),
+        Command::Proof => proof::command(),
         Command::Shaders(options) => shaders::command(&options),
     };
     match outcome {

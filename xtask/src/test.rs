@@ -8,6 +8,7 @@ use crate::everywhere;
 use crate::firmware;
 use crate::host::Host;
 use crate::kernels;
+use crate::proof;
 use crate::setup::Setup;
 use crate::shell::{self, Steps};
 use crate::toolchain::Toolchain;
@@ -37,6 +38,7 @@ pub fn command() -> Result<()> {
     if let Some(report) = firmware::compare(&setup, &host, &net)? {
         report.lines().iter().for_each(|line| println!("{line}"));
     }
+    proof::link(&setup)?.iter().flatten().for_each(|line| println!("{line}"));
     let lines = kernels::compare(&setup, &Host::example("kernels")?)?;
     lines.iter().flatten().for_each(|line| println!("{line}"));
     let boards = everywhere::compare(&setup, &Host::example("digest")?, &net)?;
