@@ -46,6 +46,7 @@ struct Told {
 
 /// A stage of an answer, in the order in which they end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Stage {
     /// The position is read.
     Read,

@@ -9,6 +9,7 @@
 //! - [`viveka`]: the interpretable move chooser.
 //! - [`net`]: the network as data, its file format and integer inference.
 //! - [`board`]: the answer of a chessboard, as lines of text.
+//! - [`guide`]: for whoever writes a chessboard's firmware.
 #![no_std]
 
 #[cfg(feature = "std")]
@@ -20,6 +21,8 @@ pub mod exchange;
 pub mod exchange_line;
 mod fen;
 pub mod fnv;
+#[doc = include_str!("guide.md")]
+pub mod guide {}
 pub mod inputs;
 mod insertion;
 pub mod legal;

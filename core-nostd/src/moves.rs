@@ -32,6 +32,7 @@ pub const UNDERPROMOTION_PLANES: usize = PLANES - FIRST_UNDERPROMOTION;
 
 /// An index into the network's policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct MoveIndex(u16);
 
 impl MoveIndex {

@@ -10,13 +10,14 @@ use crate::fen;
 
 /// Why a FEN was refused. Its `Display` names the field and the mend.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum FenError {
     /// The text is not a FEN.
-    Syntax(ParseFenError),
+    Syntax(#[cfg_attr(feature = "defmt", defmt(Display2Format))] ParseFenError),
     /// The board is empty.
     EmptyBoard,
     /// A king is missing.
-    MissingKing(Color),
+    MissingKing(#[cfg_attr(feature = "defmt", defmt(Debug2Format))] Color),
     /// A side has more than one king.
     TooManyKings,
     /// A pawn stands on the first or eighth rank.

@@ -1,12 +1,8 @@
 //! The network in flash.
-use kibitzer_core::net::{Model, scratch_bytes};
+use kibitzer_core::net::{Aligned, Model, scratch_bytes};
 
 /// Bytes of RAM for its inference; the demo's network needs less.
 pub const SCRATCH_BYTES: usize = 32 * 1024;
-
-/// A file at the alignment that its sections have.
-#[repr(C, align(16))]
-struct Aligned<T: ?Sized>(T);
 
 static NET: &Aligned<[u8]> = &Aligned(*include_bytes!(env!("KIBITZER_NET_PATH")));
 

@@ -77,6 +77,7 @@ impl Default for Config {
 
 /// Why a configuration cannot be built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ConfigError {
     /// A field is outside its range (name, least, most).
     OutOfRange(&'static str, u32, u32),

@@ -1,10 +1,12 @@
 //! The network: its description as data, its file, and inference in integers.
+mod aligned;
 mod config;
 pub mod infer;
 pub mod kbz;
 mod layers;
 mod presets;
 
+pub use aligned::Aligned;
 pub use config::{Config, ConfigError, PolicyHead, Trunk, TrunkBlock};
 pub use infer::{Evaluation, ScoredMove, scratch_bytes};
 pub use kbz::{Model, ModelError, ReadError, Source, WeightBits};

@@ -27,8 +27,10 @@ const SECOND_LOOKS: u32 = 50_000;
 
 /// A move that the scan kept, with everything that decides on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Candidate {
     /// The move.
+    #[cfg_attr(feature = "defmt", defmt(Display2Format))]
     pub mv: Move,
     /// Its scan points.
     pub scan: i32,
@@ -48,8 +50,10 @@ pub struct Candidate {
 
 /// What Viveka says of a position.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Analysis {
     /// The candidates, the choice first.
+    #[cfg_attr(feature = "defmt", defmt(Debug2Format))]
     pub candidates: Vec<Candidate, CANDIDATES>,
     /// Entropy of softmax(V/τ) over the legal moves, in thousandths of a nat; V of each move as in
     /// [`standings`].
@@ -66,6 +70,7 @@ pub struct Analysis {
 
 /// A stage of the analysis, in the order in which they end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Stage {
     /// Every legal move has its scan points, and the candidates are known.
     Scan,

@@ -15,12 +15,15 @@ pub const MAX_DROP: i32 = 10 * PAWN;
 
 /// What the worst forcing reply costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Drop {
     /// Points lost beyond what the exchanges counted, from 0 to [`MAX_DROP`].
     pub points: i32,
     /// The reply that costs them, if any does.
+    #[cfg_attr(feature = "defmt", defmt(Debug2Format))]
     pub reply: Option<Move>,
     /// Our best answer and the second blow, where that is what costs; only a second look sees it.
+    #[cfg_attr(feature = "defmt", defmt(Debug2Format))]
     pub then: Option<(Move, Move)>,
 }
 
