@@ -9,7 +9,8 @@ use common::{crc32, file, file_with, mend};
 use configs::configs;
 use kibitzer_core::{
     net::{
-        Config, Evaluation, Model, ModelError, ReadError, Source, WeightBits, hash,
+        Config, Evaluation, InputBits, Model, ModelError, Precision, ReadError, Source, WeightBits,
+        hash,
         kbz::{checksum, sections},
         scratch_bytes,
     },
@@ -153,7 +154,7 @@ fn another_architecture_is_refused_with_both_hashes() {
     assert!(text.contains(&format!("{:016x}", hash(&a))), "{text}");
     assert!(text.contains(&format!("{:016x}", hash(&b))), "{text}");
     assert!(Model::parse_as(&bytes, &a).is_ok());
-    let lying = file_with(&a, 7, WeightBits::Eight, false, 1);
+    let lying = file_with(&a, 7, Precision::default(), false, 1);
     let error = ModelError::Architecture { file: 7, expected: hash(&a) };
     assert_eq!(Model::parse(&lying).unwrap_err(), error);
 }
@@ -193,8 +194,16 @@ fn mutate(bytes: &mut Vec<u8>, mutation: &Mutation) {
     }
 }
 
-fn bits() -> impl Strategy<Value = WeightBits> {
-    prop_oneof![Just(WeightBits::Eight), Just(WeightBits::Four)]
+/// Every precision.
+const PRECISIONS: [Precision; 4] = [
+    Precision { weights: WeightBits::Eight, inputs: InputBits::Eight },
+    Precision { weights: WeightBits::Eight, inputs: InputBits::Eleven },
+    Precision { weights: WeightBits::Four, inputs: InputBits::Eight },
+    Precision { weights: WeightBits::Four, inputs: InputBits::Eleven },
+];
+
+fn precision() -> impl Strategy<Value = Precision> {
+    (0..PRECISIONS.len()).prop_map(|i| PRECISIONS[i])
 }
 
 /// A file that is read in parts, and fails once it has given some.
@@ -216,15 +225,15 @@ impl Source for Slow<'_> {
 #[test]
 fn a_slow_source_gives_the_same_answers() {
     for config in configs() {
-        for bits in [WeightBits::Eight, WeightBits::Four] {
-            let bytes = file_with(&config, hash(&config), bits, false, 9);
+        for precision in PRECISIONS {
+            let bytes = file_with(&config, hash(&config), precision, false, 9);
             let expected = evaluate_all(&Model::parse(&bytes).unwrap());
             let slow = Slow { bytes: &bytes, reads_left: Cell::new(usize::MAX) };
             let mut scratch = vec![0x77; 100_000];
             let model = Model::open(&slow, &mut scratch).unwrap();
             assert!(model.sections().is_none());
             assert!(model.scratch_bytes() > scratch_bytes(&config));
-            assert_eq!(evaluate_all(&model), expected, "{bits:?}");
+            assert_eq!(evaluate_all(&model), expected, "{precision:?}");
             let needed = model.scratch_bytes();
             let error = Model::open(&slow, &mut vec![0; needed - 1]).unwrap_err();
             assert_eq!(error, ModelError::Scratch { needed, actual: needed - 1 });
@@ -281,12 +290,12 @@ proptest! {
     #[test]
     fn mutated_files_never_panic(
         which in 0..3usize,
-        bits in bits(),
+        precision in precision(),
         seed: u64,
         mutations in prop::collection::vec(mutation(), 1..4),
     ) {
         let config = &configs()[which];
-        let mut bytes = file_with(config, hash(config), bits, false, seed);
+        let mut bytes = file_with(config, hash(config), precision, false, seed);
         for mutation in &mutations {
             mutate(&mut bytes, mutation);
         }
@@ -302,9 +311,9 @@ proptest! {
 
     /// Sections of extreme integers, which no trainer writes, stay inside their types.
     #[test]
-    fn extreme_integers_never_overflow(which in 0..3usize, bits in bits(), seed: u64) {
+    fn extreme_integers_never_overflow(which in 0..3usize, precision in precision(), seed: u64) {
         let config = &configs()[which];
-        let bytes = file_with(config, hash(config), bits, true, seed);
+        let bytes = file_with(config, hash(config), precision, true, seed);
         evaluate_all(&Model::parse(&bytes).unwrap());
     }
 }

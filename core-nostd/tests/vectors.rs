@@ -9,13 +9,18 @@ use common::file_with;
 use kibitzer_core::{
     fnv,
     inputs::Perspective,
-    net::{Config, Model, PolicyHead, WeightBits, hash, scratch_bytes},
+    net::{Config, InputBits, Model, PolicyHead, Precision, WeightBits, hash, scratch_bytes},
 };
 use positions::positions;
 
 /// Answers to the fixture's positions by the inner loops in plain Rust, without `std`.
-const PLAIN: [&str; 4] =
-    ["93cade2c90a12c9b", "d4d6b28c6df4c78f", "75513faf042c883d", "14fee3af7d49efe7"];
+const PLAIN: [&str; 5] = [
+    "044d8fa7c09ddc7c",
+    "ac3b94f896019765",
+    "9350517298c26c3c",
+    "549d88b7db67fb94",
+    "93cade2c90a12c9b",
+];
 
 /// Widths that fill vectors, and widths that do not; odd vectors; every layer and option.
 fn configs() -> [Config; 3] {
@@ -57,14 +62,17 @@ fn digest(model: &Model<'_>) -> u64 {
     })
 }
 
-/// The digests of every configuration, the first one's with weights of 4 bits at last.
-fn digests() -> [u64; 4] {
-    let of = |config: &Config, bits| {
-        digest(&Model::parse(&file_with(config, hash(config), bits, false, 3)).unwrap())
+/// The digests of every configuration, at last the first one's with weights of 4 bits, and with
+/// inputs of 8.
+fn digests() -> [u64; 5] {
+    let of = |config: &Config, precision| {
+        digest(&Model::parse(&file_with(config, hash(config), precision, false, 3)).unwrap())
     };
     let [a, b, c] = &configs();
-    let [x, y, z] = [a, b, c].map(|config| of(config, WeightBits::Eight));
-    [x, y, z, of(a, WeightBits::Four)]
+    let usual = Precision::default();
+    let [x, y, z] = [a, b, c].map(|config| of(config, usual));
+    let nibbles = of(a, Precision { weights: WeightBits::Four, ..usual });
+    [x, y, z, nibbles, of(a, Precision { inputs: InputBits::Eight, ..usual })]
 }
 
 #[test]

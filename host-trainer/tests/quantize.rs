@@ -4,7 +4,7 @@ mod support;
 use kibitzer_core::{
     inputs::Inputs,
     moves::MOVES,
-    net::{Evaluation, Model, WeightBits, scratch_bytes},
+    net::{Evaluation, Model, Precision, scratch_bytes},
 };
 use kibitzer_trainer::{
     batches,
@@ -43,7 +43,7 @@ fn golden_networks_stay_close() {
         let float = Float::golden(name);
         let positions = golden_positions();
         let statistics = float.statistics(calibration.iter());
-        let bytes = quantize(&float.config, &float.parameters, &statistics, WeightBits::Eight);
+        let bytes = quantize(&float.config, &float.parameters, &statistics, Precision::default());
         let model = Model::parse_as(&bytes, &float.config).unwrap();
         assert_eq!(*model.config(), float.config);
         let oracle = Oracle::new(&float.config, &float.parameters);
@@ -97,7 +97,7 @@ fn batches_are_answered_as_positions_are() {
             &float.config,
             &float.parameters,
             &float.statistics(positions.iter()),
-            WeightBits::Eight,
+            Precision::default(),
         );
         let model = Model::parse(&bytes).unwrap();
         let mut scratch = vec![0; scratch_bytes(&float.config)];

@@ -2,7 +2,7 @@
 use kibitzer_core::{
     inputs::Perspective,
     net::{
-        Config, PolicyHead, WeightBits, hash,
+        Config, InputBits, PolicyHead, Precision, WeightBits, hash,
         kbz::{Element, Part, Section, sections},
     },
 };
@@ -70,7 +70,12 @@ fn varint(mut value: u64, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-fn header(c: &Config, stated_hash: u64, bits: WeightBits, offsets: &[(usize, usize)]) -> Vec<u8> {
+fn header(
+    c: &Config,
+    stated_hash: u64,
+    precision: Precision,
+    offsets: &[(usize, usize)],
+) -> Vec<u8> {
     let mut out = Vec::new();
     for value in [c.width, c.heads, c.encoder_blocks, c.trunk.len() as u32] {
         varint(value.into(), &mut out);
@@ -85,7 +90,8 @@ fn header(c: &Config, stated_hash: u64, bits: WeightBits, offsets: &[(usize, usi
     varint(c.policy_dim.into(), &mut out);
     out.push(c.attention_bias.into());
     varint(stated_hash, &mut out);
-    out.push((bits == WeightBits::Four).into());
+    out.push((precision.weights == WeightBits::Four).into());
+    out.push((precision.inputs == InputBits::Eleven).into());
     varint(offsets.len() as u64, &mut out);
     for &(offset, length) in offsets {
         varint(offset as u64, &mut out);
@@ -94,16 +100,17 @@ fn header(c: &Config, stated_hash: u64, bits: WeightBits, offsets: &[(usize, usi
     out
 }
 
-/// A whole file for `config` with weights of `bits`; `stated_hash` usually is its hash.
+/// A whole file for `config` with this precision; `stated_hash` usually is its hash.
 pub fn file_with(
     config: &Config,
     stated_hash: u64,
-    bits: WeightBits,
+    precision: Precision,
     wild: bool,
     seed: u64,
 ) -> Vec<u8> {
     let mut random = Random(seed);
-    let contents: Vec<_> = sections(config, bits).map(|s| fill(&s, wild, &mut random)).collect();
+    let contents: Vec<_> =
+        sections(config, precision.weights).map(|s| fill(&s, wild, &mut random)).collect();
     // The offsets' own varints move the sections: repeat until they agree.
     let mut start = 16;
     let head = loop {
@@ -116,7 +123,7 @@ pub fn file_with(
                 (offset, bytes.len())
             })
             .collect();
-        let head = header(config, stated_hash, bits, &offsets);
+        let head = header(config, stated_hash, precision, &offsets);
         let needed = (16 + head.len()).next_multiple_of(16);
         if needed == start {
             break head;
@@ -140,5 +147,5 @@ pub fn file_with(
 
 /// A whole file for `config`.
 pub fn file(config: &Config, wild: bool, seed: u64) -> Vec<u8> {
-    file_with(config, hash(config), WeightBits::Eight, wild, seed)
+    file_with(config, hash(config), Precision::default(), wild, seed)
 }

@@ -6,7 +6,7 @@ use std::{
 
 use anyhow::Result;
 use kibitzer_core::{
-    net::{WeightBits, scratch_bytes},
+    net::{InputBits, Precision, WeightBits, scratch_bytes},
     shakmaty::{EnPassantMode, fen::Fen},
 };
 use kibitzer_gpu::Batch;
@@ -59,6 +59,10 @@ pub struct Quantize {
     /// Bits of a weight in the large matrices: 4 halve the file.
     #[arg(long, value_enum, default_value_t)]
     bits: Bits,
+    /// Bits of what the squares' matrices read: 8 are faster on a Cortex-M0+ and on x86-64, and
+    /// less exact.
+    #[arg(long, value_enum, default_value_t)]
+    inputs: Inputs,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -79,13 +83,16 @@ enum Bits {
     Four,
 }
 
-impl From<Bits> for WeightBits {
-    fn from(bits: Bits) -> WeightBits {
-        match bits {
-            Bits::Eight => WeightBits::Eight,
-            Bits::Four => WeightBits::Four,
-        }
-    }
+/// Bits of an activation.
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+enum Inputs {
+    /// As the weights.
+    #[value(name = "8")]
+    Eight,
+    /// More than the weights.
+    #[default]
+    #[value(name = "11")]
+    Eleven,
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
@@ -154,7 +161,7 @@ impl Quantize {
         let bar = progress::bar(positions(&selection.calibration) as u64, "positions calibrated");
         let statistics = calibrate(&model, &selection.calibration, |n| bar.inc(n as u64))?;
         bar.finish_and_clear();
-        let file = quantize(&model.config, &model.parameters, &statistics, self.bits.into());
+        let file = quantize(&model.config, &model.parameters, &statistics, self.precision());
         let mut integer = Integer::new(file.clone())?;
         let differences = self.compare(&model, &mut integer, &selection.test)?;
         let some = &selection.test[..selection.test.len().min(LAYER_BATCHES)];
@@ -169,6 +176,18 @@ impl Quantize {
             layers,
             worst: Worst::of(&differences, &selection.tested)?,
         })
+    }
+    const fn precision(&self) -> Precision {
+        Precision {
+            weights: match self.bits {
+                Bits::Eight => WeightBits::Eight,
+                Bits::Four => WeightBits::Four,
+            },
+            inputs: match self.inputs {
+                Inputs::Eight => InputBits::Eight,
+                Inputs::Eleven => InputBits::Eleven,
+            },
+        }
     }
 
     fn select(&self, model: &Model) -> Result<Selection> {

@@ -1,6 +1,6 @@
 //! Writing a model file.
 use kibitzer_core::net::{
-    Config, WeightBits, hash,
+    Config, Precision, hash,
     kbz::{
         ALIGNMENT, Element, Entry, Header, MAGIC, PREFIX, Section, VERSION, align, checksum,
         sections,
@@ -36,18 +36,18 @@ impl Values {
     }
 }
 
-/// The bytes of the file whose sections, in the order of the core's table for weights of `bits`,
+/// The bytes of the file whose sections, in the order of the core's table for this precision,
 /// hold `contents`.
 ///
 /// # Panics
 /// If a section's integers are not of the kind and number that the table says.
-pub fn write(config: &Config, bits: WeightBits, contents: &[Values]) -> Vec<u8> {
-    let table: Vec<Section> = sections(config, bits).collect();
+pub fn write(config: &Config, precision: Precision, contents: &[Values]) -> Vec<u8> {
+    let table: Vec<Section> = sections(config, precision.weights).collect();
     assert_eq!(table.len(), contents.len(), "number of sections");
     for (section, values) in table.iter().zip(contents) {
         assert_eq!((section.element, section.count), values.shape(), "{:?}", section.part);
     }
-    let head = header(config, bits, &table);
+    let head = header(config, precision, &table);
     let mut file = Vec::new();
     file.extend(MAGIC);
     file.extend(VERSION.to_le_bytes());
@@ -69,9 +69,9 @@ pub fn write(config: &Config, bits: WeightBits, contents: &[Values]) -> Vec<u8> 
 
 /// The header and the sections' entries. The entries' offsets depend on the header's length,
 /// which depends on how many bytes the offsets take: repeated until it no longer changes.
-fn header(config: &Config, bits: WeightBits, table: &[Section]) -> Vec<u8> {
+fn header(config: &Config, precision: Precision, table: &[Section]) -> Vec<u8> {
     let sections = table.len() as u32;
-    let header = Header { config: config.clone(), hash: hash(config), bits, sections };
+    let header = Header { config: config.clone(), hash: hash(config), precision, sections };
     let start = encode(&header);
     let mut offset = ALIGNMENT;
     loop {
@@ -98,12 +98,12 @@ fn encode(value: &impl serde::Serialize) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use kibitzer_core::net::Model;
+    use kibitzer_core::net::{Model, WeightBits};
 
     use super::*;
 
     /// Numbers of every kind, small ones where a shift may stand.
-    fn contents(config: &Config, bits: WeightBits) -> Vec<Values> {
+    fn contents(config: &Config, precision: Precision) -> Vec<Values> {
         let of = |section: Section| {
             let numbers = (0..section.count as i32).map(|i| 1 + (i * 7919) % 1013);
             match section.element {
@@ -112,18 +112,19 @@ mod tests {
                 Element::I32 => Values::I32(numbers.collect()),
             }
         };
-        sections(config, bits).map(of).collect()
+        sections(config, precision.weights).map(of).collect()
     }
 
     #[test]
     fn every_section_comes_back() {
         let small = Config { width: 10, heads: 2, encoder_blocks: 1, ..Config::default() };
         let config = Config { trunk: "AS".try_into().unwrap(), attention_bias: true, ..small };
-        for bits in [WeightBits::Eight, WeightBits::Four] {
-            let contents = contents(&config, bits);
-            let file = write(&config, bits, &contents);
+        for weights in [WeightBits::Eight, WeightBits::Four] {
+            let precision = Precision { weights, ..Precision::default() };
+            let contents = contents(&config, precision);
+            let file = write(&config, precision, &contents);
             let model = Model::parse_as(&file, &config).unwrap();
-            assert_eq!((model.config(), model.bits()), (&config, bits));
+            assert_eq!((model.config(), model.precision()), (&config, precision));
             holds(&file, &contents);
         }
     }

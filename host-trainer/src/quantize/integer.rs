@@ -5,7 +5,7 @@ use anyhow::Result;
 use kibitzer_core::{
     inputs::{AUX, AUX_DENOMINATOR, Inputs, SQUARES},
     moves::MoveIndex,
-    net::{Config, Evaluation, Model, ModelError, WeightBits, kbz::MAGIC},
+    net::{Config, Evaluation, Model, ModelError, Precision, kbz::MAGIC},
 };
 use kibitzer_gpu::{Batch, Outputs};
 use rayon::prelude::*;
@@ -17,7 +17,7 @@ use crate::{error::UserError, network::Evaluate};
 pub struct Integer {
     sections: Vec<u8>,
     config: Config,
-    bits: WeightBits,
+    precision: Precision,
 }
 
 impl Integer {
@@ -30,7 +30,7 @@ impl Integer {
         Ok(Integer {
             sections: model.sections().unwrap_or_default().to_vec(),
             config: model.config().clone(),
-            bits: model.bits(),
+            precision: model.precision(),
         })
     }
 
@@ -56,7 +56,7 @@ impl Integer {
     /// # Errors
     /// None: the bytes were read when it was made.
     pub fn network(&self) -> Result<Model<'_>, ModelError> {
-        Model::of_sections(self.config.clone(), self.bits, &self.sections)
+        Model::of_sections(self.config.clone(), self.precision, &self.sections)
     }
 
     /// The network's configuration.

@@ -25,7 +25,7 @@ mod rounding;
 pub mod selection;
 mod statistics;
 
-use kibitzer_core::net::{Config, WeightBits, kbz::Curve, parameter_count};
+use kibitzer_core::net::{Config, Precision, kbz::Curve, parameter_count};
 
 use file::Values;
 
@@ -35,7 +35,7 @@ pub use parity::Parity;
 pub use statistics::{Observed, Statistics};
 
 /// The model file of a network, whose activations were observed at every signal of its program,
-/// with weights of `bits` in its large matrices.
+/// whose matrices are to work with `precision`.
 ///
 /// # Panics
 /// If the number of parameters is not the configuration's, or a signal was not observed.
@@ -43,10 +43,10 @@ pub fn quantize(
     config: &Config,
     parameters: &[f32],
     statistics: &Statistics,
-    bits: WeightBits,
+    precision: Precision,
 ) -> Vec<u8> {
     assert_eq!(parameters.len(), parameter_count(config));
     let curves = Curve::ALL.map(|curve| Values::I16(curves::table(curve)));
-    let layers = network::Network::quantize(config, parameters, statistics, bits);
-    file::write(config, bits, &[&curves[..], &layers].concat())
+    let layers = network::Network::quantize(config, parameters, statistics, precision);
+    file::write(config, precision, &[&curves[..], &layers].concat())
 }

@@ -17,6 +17,9 @@ const ZERO: i8 = 8;
 /// Largest weight of a block that keeps its size, as a share of the largest: the one that leaves
 /// the least error is taken.
 const CLIPS: [f64; 6] = [1.0, 0.9, 0.8, 0.7, 0.6, 0.5];
+/// A row's unit, as shares of the one that gives its largest block the largest scale: the best is
+/// taken.
+const UNITS: [f64; 6] = [1.1, 1.05, 1.0, 0.95, 0.9, 0.85];
 
 /// A row's weights: `weights[c] · unit` each, where a weight is one of sixteen levels times its
 /// block's scale.
@@ -37,17 +40,48 @@ impl Row {
             let scales = vec![0; ideal.len()];
             return Row { weights: vec![0; steps.len()], scales, unit: 0.0 };
         }
-        let unit = most / MOST;
+        let candidates =
+            UNITS.map(|share| Row::rounded(steps, &ideal, share * most / MOST, metric));
+        let best = candidates.into_iter().min_by(|a, b| a.1.total_cmp(&b.1));
+        let (row, error) = best.expect("there are candidates");
+        row.refined(steps, error, metric)
+    }
+
+    /// The row with this unit, blocks' scales being the nearest to `ideal`, and its error.
+    fn rounded(steps: &[f64], ideal: &[f64], unit: f64, metric: &Metric) -> (Row, f64) {
         // A block of zeros keeps a scale of 1, and may take part in the others' corrections.
-        let scales: Vec<u8> =
-            ideal.iter().map(|level| (level / unit).round().clamp(1.0, MOST) as u8).collect();
+        let scale = |level: &f64| (level / unit).round().clamp(1.0, MOST) as u8;
+        Row::with_scales(steps, ideal.iter().map(scale).collect(), unit, metric)
+    }
+
+    fn with_scales(steps: &[f64], scales: Vec<u8>, unit: f64, metric: &Metric) -> (Row, f64) {
         let weights: Vec<f64> = steps.iter().map(|w| w / unit).collect();
         let nearest = |column: usize, target: f64| {
             let scale = f64::from(scales[column / BLOCK]);
             (nearest_level(target / scale) * scale) as i8
         };
-        let (weights, _) = metric.round(&weights, nearest);
-        Row { weights, scales, unit }
+        let (weights, error) = metric.round(&weights, nearest);
+        (Row { weights, scales, unit }, error * unit * unit)
+    }
+
+    /// The row with each block's scale in turn moved to a neighbour while that leaves less error.
+    fn refined(self, steps: &[f64], mut error: f64, metric: &Metric) -> Row {
+        let mut best = self;
+        for block in (0..best.scales.len()).rev() {
+            for change in [-1, 1, -2, 2] {
+                let scale = best.scales[block].cast_signed() + change;
+                if !(1..=MOST as i8).contains(&scale) {
+                    continue;
+                }
+                let mut scales = best.scales.clone();
+                scales[block] = scale.cast_unsigned();
+                let (row, smaller) = Row::with_scales(steps, scales, best.unit, metric);
+                if smaller < error {
+                    (best, error) = (row, smaller);
+                }
+            }
+        }
+        best
     }
 
     /// The nibble of a column.

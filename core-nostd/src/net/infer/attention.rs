@@ -38,6 +38,7 @@ pub struct SquareAttention<'a> {
     context: Scale<'a>,
     output: Linear<'a>,
     heads: usize,
+    inputs: Width,
 }
 
 /// One head's vectors.
@@ -72,6 +73,7 @@ impl<'a> SquareAttention<'a> {
             context: sections.scale(Part::ContextScale)?,
             output: sections.linear(Matrix::Output)?,
             heads: config.heads as usize,
+            inputs: sections.inputs(),
         })
     }
 
@@ -79,8 +81,8 @@ impl<'a> SquareAttention<'a> {
     pub fn run(&self, squares: &mut [i16], mut arena: Arena<'_>) -> Result<(), ModelError> {
         let width = self.output.rows();
         let dim = width / self.heads;
-        let mut inputs = Tile::take(&mut arena, SQUARES, width, Width::Narrow)?;
-        let mut contexts = Tile::take(&mut arena, SQUARES, width, Width::Narrow)?;
+        let mut inputs = Tile::take(&mut arena, SQUARES, width, self.inputs)?;
+        let mut contexts = Tile::take(&mut arena, SQUARES, width, self.inputs)?;
         let mut head = Head {
             queries: arena.take(SQUARES * dim)?,
             keys: Rows::take(&mut arena, SQUARES, dim)?,

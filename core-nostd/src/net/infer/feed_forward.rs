@@ -20,9 +20,6 @@ use crate::net::kbz::{LayerReader, Matrix, ModelError, Part, Scale};
 
 /// Bits above a gate's: |silu(x)| ≤ |x| ≤ [`ACTIVATION_LIMIT`] = 2^19.
 const GATE_ROOM: u32 = 11;
-/// Width of the squares' hidden activations: products of two quantities, they have the longest
-/// tails of all, and 8 bits of them cost as much as all else together.
-pub const HIDDEN_WIDTH: Width = Width::Wide;
 /// Magnitude of the up projection's outputs.
 pub const UP_LIMIT: i32 = (1 << 23) - 1;
 
@@ -37,6 +34,7 @@ pub struct FeedForward<'a> {
     up: Linear<'a>,
     hidden: Scale<'a>,
     down: Linear<'a>,
+    inputs: Width,
 }
 
 /// What a block of hidden units is computed in.
@@ -70,6 +68,7 @@ impl<'a> FeedForward<'a> {
             up: sections.linear(Matrix::Up)?,
             hidden: sections.scale(Part::HiddenShift)?,
             down: sections.linear(Matrix::Down)?,
+            inputs: sections.inputs(),
         })
     }
 
@@ -79,7 +78,7 @@ impl<'a> FeedForward<'a> {
         #[cfg(kernels = "x86")]
         for tokens in [SQUARES, SQUARES / 2, SQUARES / 4] {
             let (width, hidden) = (self.down.rows(), self.gate.rows());
-            let tiles = words(tokens, width, Width::Narrow) + words(tokens, hidden, HIDDEN_WIDTH);
+            let tiles = words(tokens, width, self.inputs) + words(tokens, hidden, self.inputs);
             if tiles + (BLOCK + 2) * tokens <= arena.free() {
                 return tokens;
             }
@@ -96,12 +95,9 @@ impl<'a> FeedForward<'a> {
         mut arena: Arena<'_>,
     ) -> Result<(), ModelError> {
         let (width, hidden) = (self.down.rows(), self.gate.rows());
-        let (outer, inner) = match tokens {
-            1 => (Width::Single, Width::Single),
-            _ => (Width::Narrow, HIDDEN_WIDTH),
-        };
-        let mut inputs = Tile::take(&mut arena, tokens, width, outer)?;
-        let mut hiddens = Tile::take(&mut arena, tokens, hidden, inner)?;
+        let wide = if tokens == 1 { Width::Single } else { self.inputs };
+        let mut inputs = Tile::take(&mut arena, tokens, width, wide)?;
+        let mut hiddens = Tile::take(&mut arena, tokens, hidden, wide)?;
         let gates = arena.take::<i32>(BLOCK * tokens)?;
         let sums = arena.take::<i32>(2 * tokens)?;
         let mut buffer = Linear::buffer(&mut arena, [&self.gate, &self.up, &self.down])?;

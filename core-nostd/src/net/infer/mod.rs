@@ -29,7 +29,7 @@ pub use curves::{
     VALUE_FRACTION, points_per_unit,
 };
 pub use exp::{EXPONENT_FRACTION, POWER_FRACTION, exp2_negative};
-pub use feed_forward::{HIDDEN_WIDTH, UP_LIMIT};
+pub use feed_forward::UP_LIMIT;
 pub use kernel::Width;
 pub(crate) use linear::Linear;
 pub use output::{Evaluation, LOGIT_FRACTION, ScoredMove};

@@ -3,7 +3,7 @@ use core::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ALIGNMENT, Bytes, MAGIC, ModelError, VERSION, WeightBits};
+use super::{ALIGNMENT, Bytes, MAGIC, ModelError, Precision, VERSION};
 use crate::net::Config;
 
 /// Bytes before the header: magic, version, zero, length of the file, length of the header.
@@ -19,8 +19,8 @@ pub struct Header {
     pub config: Config,
     /// [`hash`](crate::net::hash) of the architecture.
     pub hash: u64,
-    /// How the large matrices' weights are stored.
-    pub bits: WeightBits,
+    /// With how many bits the matrices work.
+    pub precision: Precision,
     /// Number of sections.
     pub sections: u32,
 }

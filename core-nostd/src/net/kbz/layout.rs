@@ -4,7 +4,7 @@
 //! first row and four of the second, so that one double load serves two rows. The four are in the
 //! order of columns 0, 2, 1, 3: Arm's `sxtb16` extends the bytes 0 and 2 of a word, or rotated 1
 //! and 3, and so gives columns 0 and 1, then 2 and 3, as activations lie in memory.
-use serde::{Deserialize, Serialize};
+use super::WeightBits;
 
 /// Columns of a group.
 pub const GROUP: usize = 4;
@@ -14,17 +14,7 @@ pub const PAIR_GROUP: usize = 2 * GROUP;
 const PLACES: [usize; GROUP] = [0, 2, 1, 3];
 
 /// Groups of columns that share a scale where weights have 4 bits: 32 columns.
-pub const BLOCK_GROUPS: usize = 8;
-
-/// How the weights of a network's large matrices are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum WeightBits {
-    /// A byte a weight.
-    #[default]
-    Eight,
-    /// A nibble a weight, and a scale for each 32 columns of a row.
-    Four,
-}
+pub const BLOCK_GROUPS: usize = 4;
 
 /// Where the weights of a matrix `[rows, columns]` lie. Absent rows and columns, up to a whole
 /// pair and group, are zero; what stands there changes no sum.

@@ -7,16 +7,18 @@ mod error;
 mod header;
 mod layout;
 mod nibbles;
+mod precision;
 mod sections;
 mod source;
 mod words;
 
 pub use error::ModelError;
 pub use header::{Entry, Header, PREFIX, align, checksum};
-pub use layout::{BLOCK_GROUPS, GROUP, Layout, WeightBits};
+pub use layout::{BLOCK_GROUPS, GROUP, Layout};
 pub(crate) use layout::{PAIR_GROUP, place};
 pub use nibbles::expand;
 pub(crate) use nibbles::expand_in_place;
+pub use precision::{InputBits, Precision, WeightBits};
 pub use sections::{
     ALIGNMENT, Curve, Element, MAX_PARTS, Matrix, Part, Parts, Section, curve_sections,
     from_to_rows, layer_sections, sections,
@@ -44,7 +46,7 @@ pub const VERSION: u16 = 3;
 #[derive(Debug, Clone)]
 pub struct Model<'a> {
     config: Config,
-    bits: WeightBits,
+    precision: Precision,
     sections: Bytes<'a>,
 }
 
@@ -88,7 +90,7 @@ impl<'a> Model<'a> {
         }
         check_entries(&header, entries, &frame.sections)?;
         let sections = file.part(frame.sections).ok_or(ModelError::Header)?;
-        let model = Model { config: header.config, bits: header.bits, sections };
+        let model = Model { config: header.config, precision: header.precision, sections };
         model.check_steps(scratch)?;
         Ok(model)
     }
@@ -100,11 +102,11 @@ impl<'a> Model<'a> {
     /// If the sections do not fit the configuration, or a shift is out of range.
     pub fn of_sections(
         config: Config,
-        bits: WeightBits,
+        precision: Precision,
         sections: &'a [u8],
     ) -> Result<Model<'a>, ModelError> {
         config.validate()?;
-        let model = Model { config, bits, sections: Bytes::Here(sections) };
+        let model = Model { config, precision, sections: Bytes::Here(sections) };
         model.check_steps(&mut [])?;
         Ok(model)
     }
@@ -132,9 +134,9 @@ impl<'a> Model<'a> {
         &self.config
     }
 
-    /// How the large matrices' weights are stored.
-    pub const fn bits(&self) -> WeightBits {
-        self.bits
+    /// With how many bits its matrices work.
+    pub const fn precision(&self) -> Precision {
+        self.precision
     }
 
     /// Bytes of scratch that [`Model::evaluate`] needs: in memory [`scratch_bytes`], otherwise as
@@ -147,8 +149,12 @@ impl<'a> Model<'a> {
         let staged = match self.sections {
             Bytes::Here(_) => 0,
             Bytes::There { .. } => {
-                let layer =
-                    |layer| bytes(&mut layer_sections(layer, &self.config, self.bits).into_iter());
+                let layer = |layer| {
+                    bytes(
+                        &mut layer_sections(layer, &self.config, self.precision.weights)
+                            .into_iter(),
+                    )
+                };
                 bytes(&mut curve_sections()) + layers(&self.config).map(layer).max().unwrap_or(0)
             }
         };
@@ -157,7 +163,7 @@ impl<'a> Model<'a> {
 
     /// A reader at the first section.
     pub(crate) const fn reader(&self) -> Reader<'a> {
-        Reader::new(self.sections, self.bits)
+        Reader::new(self.sections, self.precision)
     }
 
     /// Reads every step once, so that evaluation meets no wrong value.
@@ -180,7 +186,7 @@ fn check_entries(
     mut entries: &[u8],
     place: &Range<usize>,
 ) -> Result<(), ModelError> {
-    let table = || sections(&header.config, header.bits);
+    let table = || sections(&header.config, header.precision.weights);
     let count = table().count() as u32;
     if header.sections != count {
         return Err(ModelError::SectionCount { file: header.sections, expected: count });

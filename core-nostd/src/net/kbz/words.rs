@@ -1,10 +1,10 @@
 //! Typed views of sections: integers read in place, at any alignment.
 use core::iter::Peekable;
 
-use super::{ALIGNMENT, Bytes, Curve, MAX_PARTS, Matrix, ModelError, Part, Section, WeightBits};
+use super::{ALIGNMENT, Bytes, Curve, MAX_PARTS, Matrix, ModelError, Part, Precision, Section};
 use crate::net::{
     Config, Layer,
-    infer::{Arena, Linear, Shift, Weights, rescale},
+    infer::{Arena, Linear, Shift, Weights, Width, rescale},
 };
 
 /// Little-endian halfwords.
@@ -112,7 +112,7 @@ pub struct NormScale {
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     sections: Bytes<'a>,
-    bits: WeightBits,
+    precision: Precision,
     place: Place,
 }
 
@@ -142,8 +142,8 @@ fn staged<'s, 'a: 's>(bytes: Bytes<'a>, arena: &mut Arena<'s>) -> Result<&'s [u8
 }
 
 impl<'a> Reader<'a> {
-    pub const fn new(sections: Bytes<'a>, bits: WeightBits) -> Reader<'a> {
-        Reader { sections, bits, place: Place { offset: 0, index: 0 } }
+    pub const fn new(sections: Bytes<'a>, precision: Precision) -> Reader<'a> {
+        Reader { sections, precision, place: Place { offset: 0, index: 0 } }
     }
 
     /// The curves, in the order of [`Curve::ALL`], in `arena` if they do not lie in memory.
@@ -173,10 +173,11 @@ impl<'a> Reader<'a> {
     where
         'a: 's,
     {
-        let parts = super::layer_sections(layer, config, self.bits).into_iter().peekable();
+        let parts =
+            super::layer_sections(layer, config, self.precision.weights).into_iter().peekable();
         LayerReader {
             sections: self.sections,
-            bits: self.bits,
+            precision: self.precision,
             place: &mut self.place,
             arena,
             parts,
@@ -187,7 +188,7 @@ impl<'a> Reader<'a> {
 /// Reads the sections of one layer.
 pub struct LayerReader<'r, 's> {
     sections: Bytes<'s>,
-    bits: WeightBits,
+    precision: Precision,
     place: &'r mut Place,
     arena: &'r mut Arena<'s>,
     parts: Peekable<heapless::vec::IntoIter<Section, MAX_PARTS, usize>>,
@@ -230,11 +231,16 @@ impl<'s> LayerReader<'_, 's> {
         }
     }
 
+    /// How wide the activations are that the squares' matrices read.
+    pub const fn inputs(&self) -> Width {
+        self.precision.inputs.width()
+    }
+
     /// A matrix whose rows end in no bias.
     pub fn linear(&mut self, matrix: Matrix) -> Result<Linear<'s>, ModelError> {
         let weights = self.bytes(Part::Weights(matrix))?;
         let scales = self.scale(Part::Scales(matrix))?;
-        let bits = matrix.bits(self.bits);
+        let bits = matrix.bits(self.precision.weights);
         Ok(Linear::new(Weights::new(weights, scales.len(), bits), scales))
     }
 

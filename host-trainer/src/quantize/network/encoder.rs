@@ -3,7 +3,7 @@ use kibitzer_core::{
     inputs::{AUX, AUX_DENOMINATOR, SQUARES},
     net::{
         Layer, Place, Role,
-        infer::{ATTENTION_FRACTION, HIDDEN_WIDTH, Width, pair_limit},
+        infer::{ATTENTION_FRACTION, Width, pair_limit},
         kbz::Matrix,
     },
 };
@@ -38,7 +38,7 @@ impl Network<'_> {
     pub(super) fn square_attention(&mut self, layer: Layer) {
         let (width, heads) = (self.width(), self.config.heads as usize);
         let dim = width / heads;
-        let input = self.inputs(layer, Signal::Normed, Width::Narrow);
+        let input = self.inputs(layer, Signal::Normed, self.precision.inputs.width());
         self.norm(&self.vector(layer, Role::Norm1), self.squares_unit, &input.units);
 
         let peaks = self.peaks(layer, Signal::Qkv);
@@ -64,7 +64,7 @@ impl Network<'_> {
         if self.config.attention_bias {
             self.attention_bias(layer, to_exponent);
         }
-        let context = self.inputs(layer, Signal::Attended, Width::Narrow);
+        let context = self.inputs(layer, Signal::Attended, self.precision.inputs.width());
         let probability = fixed(ATTENTION_FRACTION);
         let channels = value.iter().zip(&context.units);
         self.words(scale(&channels.map(|(v, c)| v * probability / c).collect::<Vec<_>>()));
@@ -93,11 +93,11 @@ impl Network<'_> {
     }
 
     pub(super) fn feed_forward(&mut self, layer: Layer, place: Place, hidden: usize) {
-        let (stream_unit, outer, inner) = match place.on_squares() {
-            true => (self.squares_unit, Width::Narrow, HIDDEN_WIDTH),
-            false => (self.trunk_unit, Width::Single, Width::Single),
+        let (stream_unit, width) = match place.on_squares() {
+            true => (self.squares_unit, self.precision.inputs.width()),
+            false => (self.trunk_unit, Width::Single),
         };
-        let input = self.inputs(layer, Signal::Normed, outer);
+        let input = self.inputs(layer, Signal::Normed, width);
         self.norm(&self.vector(layer, Role::Norm2), stream_unit, &input.units);
         self.linear(
             Matrix::Gate,
@@ -106,7 +106,7 @@ impl Network<'_> {
             &vec![ACTIVATION_UNIT; hidden],
         );
 
-        let hiddens = self.inputs(layer, Signal::Hidden, inner);
+        let hiddens = self.inputs(layer, Signal::Hidden, width);
         let up_peaks = &self.peaks(layer, Signal::GateUp)[hidden..];
         let (shift, up_units) = up_units(up_peaks, &hiddens.units);
         self.linear(Matrix::Up, &self.dense(layer, Role::Up), &input, &up_units);

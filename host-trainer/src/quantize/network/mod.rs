@@ -7,7 +7,7 @@ mod units;
 use kibitzer_core::{
     inputs::SQUARES,
     net::{
-        Config, Layer, PolicyHead, Role, Tensor, WeightBits,
+        Config, Layer, PolicyHead, Precision, Role, Tensor,
         infer::{Shift, Width},
         kbz::Matrix,
         layers, tensors,
@@ -28,7 +28,7 @@ pub struct Network<'a> {
     config: &'a Config,
     parameters: &'a [f32],
     statistics: &'a Statistics,
-    bits: WeightBits,
+    precision: Precision,
     tensors: Vec<Tensor>,
     squares_unit: f64,
     trunk_unit: f64,
@@ -44,7 +44,7 @@ impl<'a> Network<'a> {
         config: &'a Config,
         parameters: &'a [f32],
         statistics: &'a Statistics,
-        bits: WeightBits,
+        precision: Precision,
     ) -> Vec<Values> {
         let normed = |layer| {
             let observed = statistics.of(layer, Signal::Output);
@@ -54,7 +54,7 @@ impl<'a> Network<'a> {
             config,
             parameters,
             statistics,
-            bits,
+            precision,
             tensors: tensors(config).collect(),
             squares_unit: 1.0,
             trunk_unit: 1.0,
@@ -158,7 +158,7 @@ impl<'a> Network<'a> {
 
     /// A matrix's weights and scales.
     fn linear(&mut self, which: Matrix, matrix: &Dense, inputs: &Inputs, output_units: &[f64]) {
-        let quantized = quantize(matrix, inputs, output_units, which.bits(self.bits));
+        let quantized = quantize(matrix, inputs, output_units, which.bits(self.precision.weights));
         self.bytes(quantized.packed);
         self.words(quantized.scales);
     }
