@@ -18,7 +18,7 @@ const PLAIN: [&str; 5] = [
     "044d8fa7c09ddc7c",
     "ac3b94f896019765",
     "9350517298c26c3c",
-    "549d88b7db67fb94",
+    "454648f907ad2ca9",
     "93cade2c90a12c9b",
 ];
 

@@ -56,7 +56,7 @@ pub struct Quantize {
     /// Share of the games that training holds out.
     #[arg(long, value_name = "SHARE", default_value_t = DEFAULT_SHARE)]
     held_out: f64,
-    /// Bits of a weight in the large matrices: 4 halve the file.
+    /// Bits of a weight in the large matrices: 4 make a smaller file.
     #[arg(long, value_enum, default_value_t)]
     bits: Bits,
     /// Bits of what the squares' matrices read: 8 are faster on a Cortex-M0+ and on x86-64, and
@@ -78,7 +78,7 @@ enum Bits {
     #[default]
     #[value(name = "8")]
     Eight,
-    /// Four bits a weight, a scale for each 32 columns of a row.
+    /// Four bits a weight, a scale for each 16 columns of a row.
     #[value(name = "4")]
     Four,
 }

@@ -16,7 +16,10 @@ use super::{
 };
 #[cfg(kernels = "x86")]
 use crate::inputs::SQUARES;
-use crate::net::kbz::{LayerReader, Matrix, ModelError, Part, Scale};
+use crate::net::{
+    Place,
+    kbz::{LayerReader, Matrix, ModelError, Part, Scale},
+};
 
 /// Bits above a gate's: |silu(x)| ≤ |x| ≤ [`ACTIVATION_LIMIT`] = 2^19.
 const GATE_ROOM: u32 = 11;
@@ -61,13 +64,16 @@ vectorized! {
 }
 
 impl<'a> FeedForward<'a> {
-    pub fn read(sections: &mut LayerReader<'_, 'a>) -> Result<FeedForward<'a>, ModelError> {
+    pub fn read(
+        sections: &mut LayerReader<'_, 'a>,
+        place: Place,
+    ) -> Result<FeedForward<'a>, ModelError> {
         Ok(FeedForward {
             norm: Norm::read(sections)?,
             gate: sections.linear(Matrix::Gate)?,
             up: sections.linear(Matrix::Up)?,
             hidden: sections.scale(Part::HiddenShift)?,
-            down: sections.linear(Matrix::Down)?,
+            down: sections.linear(Matrix::down(place))?,
             inputs: sections.inputs(),
         })
     }

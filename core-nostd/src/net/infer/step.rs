@@ -48,9 +48,11 @@ impl<'a> Step<'a> {
             Layer::Attention(_) => Step::TrunkAttention(TrunkAttention::read(sections)?),
             Layer::Ssm(_) => Step::StateSpace(StateSpace::read(sections, config)?),
             Layer::FeedForward(place, _) if place.on_squares() => {
-                Step::SquareFeedForward(FeedForward::read(sections)?)
+                Step::SquareFeedForward(FeedForward::read(sections, place)?)
             }
-            Layer::FeedForward(..) => Step::TrunkFeedForward(FeedForward::read(sections)?),
+            Layer::FeedForward(place, _) => {
+                Step::TrunkFeedForward(FeedForward::read(sections, place)?)
+            }
             Layer::EncoderNorm => Step::EncoderNorm(Norm::read(sections)?),
             Layer::Pool => Step::Pool(Pool::read(sections)?),
             Layer::TrunkNorm => Step::TrunkNorm(Norm::read(sections)?),

@@ -13,7 +13,7 @@ pub const PAIR_GROUP: usize = 2 * GROUP;
 /// Place of a group's byte for each of its columns.
 const PLACES: [usize; GROUP] = [0, 2, 1, 3];
 
-/// Groups of columns that share a scale where weights have 4 bits: 32 columns.
+/// Groups of columns that share a scale where weights have 4 bits: 16 columns.
 pub const BLOCK_GROUPS: usize = 4;
 
 /// Where the weights of a matrix `[rows, columns]` lie. Absent rows and columns, up to a whole

@@ -2,7 +2,7 @@
 //!
 //! A pair of rows is its groups, then its blocks' scales. A group is a word: four lower nibbles
 //! are the first row's, four upper ones the second's, each in the order of columns 0, 2, 1, 3. A
-//! block of eight groups has a byte: the lower nibble is the first row's scale, the upper one the
+//! block of four groups has a byte: the lower nibble is the first row's scale, the upper one the
 //! second's. A weight is `(nibble − 8) · scale`, within ±120.
 use super::layout::{BLOCK_GROUPS, GROUP, PAIR_GROUP};
 

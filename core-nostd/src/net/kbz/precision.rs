@@ -9,7 +9,7 @@ pub enum WeightBits {
     /// A byte a weight.
     #[default]
     Eight,
-    /// A nibble a weight, and a scale for each 32 columns of a row.
+    /// A nibble a weight, and a scale for each 16 columns of a row.
     Four,
 }
 

@@ -6,7 +6,7 @@ use super::{Layout, WeightBits};
 use crate::{
     inputs::{AUX, SQUARES, TOKENS},
     moves::{MOVES, UNDERPROMOTION_PLANES},
-    net::{Config, Layer, PolicyHead, infer::CURVE_POINTS, layers},
+    net::{Config, Layer, Place, PolicyHead, infer::CURVE_POINTS, layers},
 };
 
 /// Every section begins at a multiple of this many bytes.
@@ -47,8 +47,10 @@ pub enum Matrix {
     Gate,
     /// Its up projection.
     Up,
-    /// Its down projection.
+    /// Its down projection, in the trunk.
     Down,
+    /// Its down projection, over the squares.
+    SquaresDown,
     /// Input projection of a state space; the convolution's last tap is multiplied in.
     InProj,
     /// Projection to step, B and C.
@@ -70,14 +72,19 @@ pub enum Matrix {
 }
 
 impl Matrix {
+    /// The down projection of a feed-forward layer.
+    pub const fn down(place: Place) -> Matrix {
+        if place.on_squares() { Matrix::SquaresDown } else { Matrix::Down }
+    }
+
     /// Bits of this matrix's weights in a network whose large matrices have `bits`.
     ///
-    /// The small ones, which feed the heads and the state space's step, keep eight.
+    /// The small ones, which feed the heads and the state space's step, keep eight, and so do those
+    /// whose four bits cost the most: the queries and keys, and what the squares' feed-forward
+    /// layers add to their stream.
     pub const fn bits(self, bits: WeightBits) -> WeightBits {
         match self {
-            Matrix::Query
-            | Matrix::Key
-            | Matrix::Value
+            Matrix::Value
             | Matrix::Output
             | Matrix::OutputValue
             | Matrix::Gate
@@ -86,7 +93,10 @@ impl Matrix {
             | Matrix::InProj
             | Matrix::OutProj
             | Matrix::Policy => bits,
-            Matrix::XProj
+            Matrix::Query
+            | Matrix::Key
+            | Matrix::SquaresDown
+            | Matrix::XProj
             | Matrix::StepProj
             | Matrix::Squares
             | Matrix::Context
@@ -278,12 +288,12 @@ pub fn layer_sections(layer: Layer, c: &Config, bits: WeightBits) -> Parts {
             list.norm(d);
             list.state_space(c);
         }
-        Layer::FeedForward(_, hidden) => {
+        Layer::FeedForward(place, hidden) => {
             list.norm(d);
             list.linear(Matrix::Gate, hidden, d);
             list.linear(Matrix::Up, hidden, d);
             list.scale(Part::HiddenShift, 0);
-            list.linear(Matrix::Down, d, hidden);
+            list.linear(Matrix::down(place), d, hidden);
         }
         Layer::EncoderNorm | Layer::TrunkNorm => list.norm(d),
         Layer::Pool => list.scale(Part::PoolScale, d),

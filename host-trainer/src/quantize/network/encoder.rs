@@ -111,6 +111,11 @@ impl Network<'_> {
         let (shift, up_units) = up_units(up_peaks, &hiddens.units);
         self.linear(Matrix::Up, &self.dense(layer, Role::Up), &input, &up_units);
         self.words(vec![shift]);
-        self.add_to_stream(Matrix::Down, &self.dense(layer, Role::Down), &hiddens, stream_unit);
+        self.add_to_stream(
+            Matrix::down(place),
+            &self.dense(layer, Role::Down),
+            &hiddens,
+            stream_unit,
+        );
     }
 }
