@@ -1,6 +1,8 @@
 //! What the network reads of a position: 64 board tokens and seven scalars.
 use serde::{Deserialize, Serialize};
-use shakmaty::{CastlingSide, Chess, Color, EnPassantMode, Position as _, Square};
+use shakmaty::{CastlingSide, Chess, Color, Position as _, Square};
+
+use crate::legal;
 
 /// Number of board squares, one token each.
 pub const SQUARES: usize = 64;
@@ -70,7 +72,8 @@ impl Inputs {
         }
         let right = |color, side| position.castles().has(frame.color(color), side) as i8;
         let en_passant = position
-            .ep_square(EnPassantMode::Legal)
+            .maybe_ep_square()
+            .filter(|_| legal::can_take_in_passing(position))
             .map_or(NO_EN_PASSANT, |square| square.file().to_u32() as i8);
         let aux = [
             frame.color(position.turn()).is_white() as i8,

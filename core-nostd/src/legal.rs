@@ -30,6 +30,12 @@ pub fn captures(position: &Chess) -> Moves {
     moves
 }
 
+/// Whether a legal move takes in passing.
+#[inline(never)] // the list must not stay on the caller's stack
+pub fn can_take_in_passing(position: &Chess) -> bool {
+    captures(position).iter().any(|mv| mv.is_en_passant())
+}
+
 /// Whether the side to move is mated.
 pub fn is_checkmate(position: &Chess) -> bool {
     position.is_check() && moves(position).is_empty()

@@ -69,7 +69,8 @@ impl MoveIndex {
 
     /// The origin square, in the frame.
     pub fn from(self) -> Square {
-        Square::new(self.0 as u32 / PLANES as u32)
+        // Below 64 in any case.
+        Square::new(self.0 as u32 / PLANES as u32 % SQUARES as u32)
     }
 
     /// The underpromotion plane (0–8), if it is one.

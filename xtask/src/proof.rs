@@ -1,6 +1,4 @@
 //! The linker's proof that nothing in the core can panic.
-use std::process::Command;
-
 use anyhow::{Context, Result, bail};
 
 use crate::boards::{Board, M0, M4};
@@ -9,11 +7,6 @@ use crate::setup::Setup;
 
 /// The program that links only if no panic can be reached.
 const PROGRAM: &str = "total";
-
-/// Viveka, the rules, the explanations and the board's answer; the network follows.
-fn without_network(build: &mut Command) {
-    build.arg("--no-default-features");
-}
 
 /// `cargo xtask proof`
 pub fn command() -> Result<()> {
@@ -33,9 +26,8 @@ pub fn command() -> Result<()> {
 pub fn link(setup: &Setup) -> Result<Option<Vec<String>>> {
     let Some(toolchain) = &setup.toolchain else { return Ok(None) };
     let prove = |board: &Board| -> Result<String> {
-        let image = toolchain
-            .image("release", board.target, PROGRAM, without_network)
-            .with_context(|| {
+        let image =
+            toolchain.image("release", board.target, PROGRAM, |_| ()).with_context(|| {
                 format!(
                     "where the linker misses a_panic_may_be_reached, one may be for all that the \
                  compiler knows, on {}; docs/proof.md tells how to find it",
@@ -45,7 +37,7 @@ pub fn link(setup: &Setup) -> Result<Option<Vec<String>>> {
         let image = Image::read(&image)?;
         image.require_integers_without_heap()?;
         let flash = image.sizes()?.flash;
-        Ok(format!("{:<17} no panic can be reached in Viveka; {flash} bytes of flash", board.core))
+        Ok(format!("{:<17} no panic can be reached; {flash} bytes of flash", board.core))
     };
     [M4, M0].iter().map(prove).collect::<Result<_>>().map(Some)
 }

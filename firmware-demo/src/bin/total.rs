@@ -16,10 +16,11 @@ use core::hint::black_box;
 use core::panic::PanicInfo;
 
 use cortex_m_rt::entry;
-use kibitzer_core::board::{Board, MAX_LINE};
-use kibitzer_core::viveka;
-#[cfg(feature = "net")]
-use kibitzer_core::{board::digest, net::Model};
+use kibitzer_core::{
+    board::{Board, MAX_LINE, digest},
+    net::Model,
+    viveka,
+};
 
 unsafe extern "C" {
     /// Missing, so that a program that needs it does not link.
@@ -50,14 +51,12 @@ fn main() -> ! {
 
     loop {
         let line = black_box(&mut LINE[..]);
-        #[cfg(feature = "net")]
         with_network(line);
         answer(Board { weights: &viveka::FITTED, net: None }, line);
     }
 }
 
 /// Reads a network, tells what is wrong with it or answers with it.
-#[cfg(feature = "net")]
 fn with_network(line: &[u8]) {
     static FLASH: [u8; 1024] = [0; 1024];
     let file = black_box(&FLASH[..]);

@@ -57,8 +57,15 @@ impl<'s> Adder<'s> {
 }
 
 fn add_channel(stream: &mut [i16], width: usize, channel: usize, ys: &[i32]) {
-    for (row, &y) in stream.chunks_exact_mut(width).zip(ys) {
-        row[channel] = saturating_add(row[channel], y);
+    for (row, &y) in stream.chunks_exact_mut(width.max(1)).zip(ys) {
+        add_to(row, channel, y);
+    }
+}
+
+/// Adds `y` to a channel of `row`.
+pub fn add_to(row: &mut [i16], channel: usize, y: i32) {
+    if let Some(x) = row.get_mut(channel) {
+        *x = saturating_add(*x, y);
     }
 }
 

@@ -1,10 +1,11 @@
 //! Attention: over the squares, and over the single position of the trunk.
 use super::{
-    adder::Adder,
-    arithmetic::{Shift, pair_limit, rescale, rescale_each, saturating_add},
+    adder::{Adder, add_to},
+    arithmetic::{Shift, pair_limit, rescale, rescale_each},
     kernel::{Rows, Tile, Width},
     linear::Linear,
     norm::Norm,
+    parts::{part, part_mut},
     scratch::{Arena, attention_sums},
     softmax,
     vectors::vectorized,
@@ -80,7 +81,7 @@ impl<'a> SquareAttention<'a> {
     /// Adds to `squares`, `[64, width]`.
     pub fn run(&self, squares: &mut [i16], mut arena: Arena<'_>) -> Result<(), ModelError> {
         let width = self.output.rows();
-        let dim = width / self.heads;
+        let dim = width.checked_div(self.heads).unwrap_or(0);
         let mut inputs = Tile::take(&mut arena, SQUARES, width, self.inputs)?;
         let mut contexts = Tile::take(&mut arena, SQUARES, width, self.inputs)?;
         let mut head = Head {
@@ -95,20 +96,21 @@ impl<'a> SquareAttention<'a> {
         let matrices = [&self.query, &self.key, &self.value, &self.output];
         let mut buffer = Linear::buffer(&mut arena, matrices)?;
 
-        for (square, row) in squares.chunks_exact(width).enumerate() {
+        for (square, row) in squares.chunks_exact(width.max(1)).enumerate() {
             self.norm.apply(row, &mut inputs, square);
         }
         for number in 0..self.heads {
-            self.project(number, &inputs, &mut head, &mut sums[..2 * SQUARES], &mut buffer)?;
+            let pair = part_mut(sums, 0, 2 * SQUARES);
+            self.project(number, &inputs, &mut head, pair, &mut buffer)?;
             for query in 0..SQUARES {
                 self.scores(number, query, &head, scores)?;
                 softmax::attention(scores, probabilities);
-                let sums = &mut sums[..dim];
+                let sums = part_mut(sums, 0, dim);
                 head.values.dots(probabilities, sums);
                 self.rescale_context(number * dim, sums, query, &mut contexts);
             }
         }
-        let sums = &mut sums[..2 * SQUARES];
+        let sums = part_mut(sums, 0, 2 * SQUARES);
         let mut adder = Adder::new(squares, width);
         self.output.each(0..width, &contexts, sums, &mut buffer, i32::MAX, |channel, ys| {
             adder.add(channel, ys);
@@ -130,9 +132,8 @@ impl<'a> SquareAttention<'a> {
         let first = number * dim;
         let rows = || first..first + dim;
         self.query.each(rows(), inputs, sums, buffer, limit, |row, ys| {
-            for (query, &y) in head.queries.chunks_exact_mut(dim).zip(ys) {
-                query[row - first] = y as i16;
-            }
+            let from_row = head.queries.iter_mut().skip(row - first);
+            from_row.step_by(dim.max(1)).zip(ys).for_each(|(query, &y)| *query = y as i16);
         })?;
         let keys = &mut head.keys;
         self.key.each(rows(), inputs, sums, buffer, limit, |row, ys| {
@@ -164,7 +165,7 @@ impl<'a> SquareAttention<'a> {
         head: &Head<'_>,
         scores: &mut [i32; SQUARES],
     ) -> Result<(), ModelError> {
-        let vector = &head.queries[query * head.dim..][..head.dim];
+        let vector = part(head.queries, query * head.dim, head.dim);
         head.keys.dots(vector, scores);
         let scale = self.score;
         rescale_scores(scores, scale.multiplier(number), scale.shift());
@@ -221,7 +222,7 @@ impl<'a> TrunkAttention<'a> {
         self.norm.apply(trunk, &mut input, 0);
         let channels = 0..trunk.len();
         self.output_value.each_single(channels, &input, &mut buffer, i32::MAX, |channel, y| {
-            trunk[channel] = saturating_add(trunk[channel], y);
+            add_to(trunk, channel, y);
         })
     }
 }

@@ -56,18 +56,20 @@ impl<'a> Embedding<'a> {
             let sum = weights.zip(inputs.aux).map(|(w, x)| i32::from(w) * i32::from(x)).sum();
             *scalars = self.aux_scale.apply(0, sum, i32::from(i16::MAX)) as i16;
         }
-        let mut add_to = |stream: &mut [i16], square: usize| {
-            let token = usize::from(inputs.tokens[square]).min(TOKENS - 1);
+        let mut add_to = |stream: &mut [i16], square: usize, token: u8| {
+            let token = usize::from(token).min(TOKENS - 1);
             let piece = self.piece.get(row(token), piece_buffer)?;
             let place = self.square.get(row(square), square_buffer)?;
             add(stream, [Halves::of(piece), Halves::of(place)]);
             Ok(())
         };
-        for (square, stream) in before.chunks_exact_mut(width.max(1)).enumerate() {
-            stream.copy_from_slice(last);
-            add_to(stream, square)?;
+        let [tokens @ .., last_token] = inputs.tokens;
+        let streams = before.chunks_exact_mut(width.max(1)).zip(tokens);
+        for (square, (stream, token)) in streams.enumerate() {
+            stream.iter_mut().zip(&*last).for_each(|(x, &scalars)| *x = scalars);
+            add_to(stream, square, token)?;
         }
-        add_to(last, SQUARES - 1)
+        add_to(last, SQUARES - 1, last_token)
     }
 }
 
@@ -86,7 +88,7 @@ impl<'a> Pool<'a> {
     pub fn run(&self, squares: &[i16], trunk: &mut [i16]) {
         let width = trunk.len();
         for (channel, out) in trunk.iter_mut().enumerate() {
-            let column = squares.iter().skip(channel).step_by(width);
+            let column = squares.iter().skip(channel).step_by(width.max(1));
             let sum = column.take(SQUARES).map(|&x| i32::from(x)).sum();
             *out = self.scale.apply(channel, sum, i32::from(i16::MAX)) as i16;
         }

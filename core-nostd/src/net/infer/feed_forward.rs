@@ -10,6 +10,7 @@ use super::{
     kernel::{Tile, Width},
     linear::{BLOCK, Linear},
     norm::Norm,
+    parts::part_mut,
     scratch::{Arena, TILE},
     vectors::{LANES, vectorized},
     weights::Buffer,
@@ -107,8 +108,8 @@ impl<'a> FeedForward<'a> {
         let gates = arena.take::<i32>(BLOCK * tokens)?;
         let sums = arena.take::<i32>(2 * tokens)?;
         let mut buffer = Linear::buffer(&mut arena, [&self.gate, &self.up, &self.down])?;
-        for rows in stream.chunks_exact_mut(tokens * width) {
-            for (token, row) in rows.chunks_exact(width).enumerate() {
+        for rows in stream.chunks_exact_mut((tokens * width).max(1)) {
+            for (token, row) in rows.chunks_exact(width.max(1)).enumerate() {
                 self.norm.apply(row, &mut inputs, token);
             }
             for first in (0..hidden).step_by(BLOCK) {
@@ -138,12 +139,12 @@ impl<'a> FeedForward<'a> {
         let limit = hiddens.limit();
         let tokens = inputs.tokens();
         let (left, shift) = self.hidden.shift().widened(GATE_ROOM);
-        let of = |unit: usize| (unit - units.start) * tokens..(unit - units.start + 1) * tokens;
+        let first = |unit: usize| (unit - units.start) * tokens;
         self.gate.each(units.clone(), inputs, sums, buffer, ACTIVATION_LIMIT, |unit, ys| {
-            curves.silu_each(ys, left, &mut gates[of(unit)]);
+            curves.silu_each(ys, left, part_mut(gates, first(unit), tokens));
         })?;
         self.up.each(units.clone(), inputs, sums, buffer, UP_LIMIT, |unit, ys| {
-            let gates = &mut gates[of(unit)];
+            let gates = part_mut(gates, first(unit), tokens);
             multiply(gates, ys, shift, limit);
             hiddens.set_column(unit, gates.iter().map(|&y| y as i16));
         })

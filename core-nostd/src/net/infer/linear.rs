@@ -90,7 +90,7 @@ impl<'a> Linear<'a> {
     ) -> Result<(), ModelError> {
         let mut sums = [0; BLOCK];
         let pairs = rows.start / 2..rows.end.div_ceil(2);
-        let step = self.weights.at_once(BLOCK / 2);
+        let step = self.weights.at_once(BLOCK / 2).max(1);
         for first in pairs.clone().step_by(step) {
             let last = pairs.end.min(first + step);
             let Some(sums) = sums.get_mut(..2 * (last - first)) else { break };

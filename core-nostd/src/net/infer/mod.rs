@@ -13,6 +13,7 @@ mod kernel;
 mod linear;
 mod norm;
 mod output;
+mod parts;
 mod policy;
 mod scratch;
 pub mod self_test;
@@ -33,6 +34,8 @@ pub use feed_forward::UP_LIMIT;
 pub use kernel::Width;
 pub(crate) use linear::Linear;
 pub use output::{Evaluation, LOGIT_FRACTION, ScoredMove};
+use output::{Indexed, Scored};
+pub(crate) use parts::part;
 pub(crate) use scratch::Arena;
 pub use scratch::scratch_bytes;
 pub use softmax::{ATTENTION_FRACTION, PROBABILITY_ONE};
@@ -51,7 +54,7 @@ use super::{
 };
 use crate::{
     inputs::{Inputs, SQUARES},
-    moves::{MAX_LEGAL, MoveIndex},
+    moves::MoveIndex,
 };
 
 /// What the streams and the answer look like after a layer.
@@ -88,9 +91,8 @@ impl Model<'_> {
         let perspective = self.config().perspective;
         answer.start(position, perspective);
         let inputs = Inputs::new(position, perspective);
-        let mut logits = [0; MAX_LEGAL];
-        let value = self.score(&inputs, &answer.indices(), &mut logits, scratch)?;
-        answer.fill(&logits, value);
+        let value = self.run(&inputs, answer, scratch, &mut |_, _| {})?;
+        answer.finish(value);
         Ok(())
     }
 
@@ -116,6 +118,17 @@ impl Model<'_> {
         scratch: &mut [u8],
         observe: &mut dyn FnMut(Layer, Snapshot<'_>),
     ) -> Result<i16, ModelError> {
+        self.run(inputs, &mut Indexed { moves, logits }, scratch, observe)
+    }
+
+    /// Fills in the logits of `moves`; returns the value.
+    fn run(
+        &self,
+        inputs: &Inputs,
+        moves: &mut dyn Scored,
+        scratch: &mut [u8],
+        observe: &mut dyn FnMut(Layer, Snapshot<'_>),
+    ) -> Result<i16, ModelError> {
         let config = self.config();
         let width = config.width as usize;
         let mut arena = Arena::new(scratch, self.scratch_bytes())?;
@@ -134,15 +147,15 @@ impl Model<'_> {
                     step.run(&curves, squares, tokens, arena)?;
                 }
                 Step::EncoderNorm(norm) => {
-                    squares.chunks_exact_mut(width).for_each(|row| norm.apply_in_place(row));
+                    squares.chunks_exact_mut(width.max(1)).for_each(|row| norm.apply_in_place(row));
                 }
                 Step::Pool(step) => step.run(squares, trunk),
                 Step::TrunkAttention(step) => step.run(trunk, arena)?,
                 Step::StateSpace(step) => step.run(&curves, trunk, arena)?,
                 Step::TrunkFeedForward(step) => step.run(&curves, trunk, 1, arena)?,
                 Step::TrunkNorm(norm) => norm.apply_in_place(trunk),
-                Step::Pooled(step) => step.run(trunk, moves, logits, arena)?,
-                Step::FromTo(step) => step.run(squares, trunk, moves, logits, arena)?,
+                Step::Pooled(step) => step.run(trunk, moves, arena)?,
+                Step::FromTo(step) => step.run(squares, trunk, moves, arena)?,
                 Step::Value(step) => value = step.run(&curves, trunk, arena)?,
             }
             observe(layer, Snapshot { squares, trunk });

@@ -1,4 +1,6 @@
 //! What an evaluation answers.
+use core::cmp::Reverse;
+
 use heapless::Vec;
 use shakmaty::{Chess, Move, Position as _};
 
@@ -9,7 +11,7 @@ use super::{
 use crate::{
     fnv,
     inputs::{Frame, Perspective},
-    legal,
+    insertion, legal,
     moves::{MAX_LEGAL, MoveIndex},
 };
 
@@ -50,24 +52,14 @@ impl Evaluation {
         }
     }
 
-    /// The moves' indices, in order.
-    pub(super) fn indices(&self) -> Vec<MoveIndex, MAX_LEGAL> {
-        self.moves.iter().map(|scored| scored.index).collect()
-    }
-
-    /// Fills in the logits, in the moves' order, and the value, and puts the best move first; of
-    /// equals, the one with the smaller index.
-    #[inline(never)] // nor must what sorting takes
-    pub(super) fn fill(&mut self, logits: &[i32], value: i16) {
+    /// Fills in the value and the probabilities that follow from the logits, and puts the best
+    /// move first; of equals, the one with the smaller index.
+    pub(super) fn finish(&mut self, value: i16) {
         self.value = value;
-        for (scored, &logit) in self.moves.iter_mut().zip(logits) {
-            scored.logit = logit;
-        }
-        self.moves.sort_unstable_by_key(|m| (core::cmp::Reverse(m.logit), m.index));
-        let mut probabilities = [0; MAX_LEGAL];
-        softmax::moves(self.moves.iter().map(|m| m.logit), |i, p| probabilities[i] = p);
-        for (scored, probability) in self.moves.iter_mut().zip(probabilities) {
-            scored.probability = probability;
+        insertion::sort_by_key(&mut self.moves, |m| (Reverse(m.logit), m.index));
+        let total = softmax::Total::of(self.moves.iter().map(|m| m.logit));
+        for scored in &mut self.moves {
+            scored.probability = total.probability(scored.logit);
         }
     }
 
@@ -99,6 +91,30 @@ impl Evaluation {
     pub const LOGIT_ONE: i32 = 1 << LOGIT_FRACTION;
 }
 
+/// Moves that are to be scored.
+pub trait Scored {
+    /// Goes through the moves: an index, and where its logit goes.
+    fn each(&mut self, visit: &mut dyn FnMut(MoveIndex, &mut i32));
+}
+
+impl Scored for Evaluation {
+    fn each(&mut self, visit: &mut dyn FnMut(MoveIndex, &mut i32)) {
+        self.moves.iter_mut().for_each(|scored| visit(scored.index, &mut scored.logit));
+    }
+}
+
+/// Indices, and a logit for each.
+pub struct Indexed<'a> {
+    pub moves: &'a [MoveIndex],
+    pub logits: &'a mut [i32],
+}
+
+impl Scored for Indexed<'_> {
+    fn each(&mut self, visit: &mut dyn FnMut(MoveIndex, &mut i32)) {
+        self.moves.iter().zip(&mut *self.logits).for_each(|(&index, logit)| visit(index, logit));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,7 +125,9 @@ mod tests {
         let mut logits = [0; MAX_LEGAL];
         let mut digest = |logits: &[i32], value| {
             evaluation.start(&Chess::default(), Perspective::Mover);
-            evaluation.fill(logits, value);
+            let logits = &mut logits.iter();
+            evaluation.each(&mut |_, logit| *logit = *logits.next().expect("as many"));
+            evaluation.finish(value);
             evaluation.digest()
         };
         let before = digest(&logits, 7);

@@ -5,12 +5,13 @@ use super::{
     arithmetic::{pair_limit, saturate, saturate_i16},
     kernel::{Tile, Width, dot},
     linear::Linear,
+    output::Scored,
+    parts::{part, part_mut},
     scratch::Arena,
     weights::Buffer,
 };
 use crate::{
     inputs::SQUARES,
-    moves::MoveIndex,
     net::{
         Config,
         kbz::{LayerReader, Matrix, ModelError, Part, Scale},
@@ -35,17 +36,23 @@ impl<'a> PooledPolicy<'a> {
     pub fn run(
         &self,
         trunk: &[i16],
-        moves: &[MoveIndex],
-        logits: &mut [i32],
+        moves: &mut dyn Scored,
         mut arena: Arena<'_>,
     ) -> Result<(), ModelError> {
         let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single)?;
         let mut buffer = Linear::buffer(&mut arena, [&self.policy])?;
         input.load(trunk);
-        for (logit, index) in logits.iter_mut().zip(moves) {
-            *logit = self.policy.one(index.to_usize(), &input, &mut buffer, LOGIT_LIMIT)?;
-        }
-        Ok(())
+        let mut outcome = Ok(());
+        moves.each(&mut |index, logit| match self.policy.one(
+            index.to_usize(),
+            &input,
+            &mut buffer,
+            LOGIT_LIMIT,
+        ) {
+            Ok(y) => *logit = y,
+            Err(error) => outcome = Err(error),
+        });
+        outcome
     }
 }
 
@@ -86,11 +93,14 @@ impl<'a> FromToPolicy<'a> {
         let width = squares.len() / SQUARES;
         let limit = pair_limit(self.dim);
         for square in wanted.into_iter().map(Square::to_usize) {
-            input.load(&squares[square * width..][..width]);
-            let vector = &mut vectors[square * self.dim..][..self.dim];
+            input.load(part(squares, square * width, width));
+            let vector = part_mut(vectors, square * self.dim, self.dim);
             let rows = first..first + self.dim;
             self.squares.each_single(rows, input, buffer, LOGIT_LIMIT, |row, y| {
-                vector[row - first] = saturate_i16(i64::from(y + context[row]), limit);
+                let (x, context) = (vector.get_mut(row - first), context.get(row));
+                if let (Some(x), Some(context)) = (x, context) {
+                    *x = saturate_i16(i64::from(y + context), limit);
+                }
             })?;
         }
         Ok(())
@@ -102,8 +112,7 @@ impl<'a> FromToPolicy<'a> {
         &self,
         squares: &[i16],
         trunk: &[i16],
-        moves: &[MoveIndex],
-        logits: &mut [i32],
+        moves: &mut dyn Scored,
         mut arena: Arena<'_>,
     ) -> Result<(), ModelError> {
         let dim = self.dim;
@@ -115,29 +124,38 @@ impl<'a> FromToPolicy<'a> {
         let buffer = &mut buffer;
         input.load(trunk);
         let rows = 0..self.context.rows();
-        self.context.each_single(rows, &input, buffer, LOGIT_LIMIT, |row, y| context[row] = y)?;
-        let origins = moves.iter().map(|index| index.from()).collect();
-        let targets = moves.iter().filter_map(|index| index.to()).collect();
+        self.context.each_single(rows, &input, buffer, LOGIT_LIMIT, |row, y| {
+            if let Some(context) = context.get_mut(row) {
+                *context = y;
+            }
+        })?;
+        let (mut origins, mut targets) = (Bitboard::EMPTY, Bitboard::EMPTY);
+        moves.each(&mut |index, _| {
+            origins.add(index.from());
+            targets |= index.to().map_or(Bitboard::EMPTY, Bitboard::from_square);
+        });
         self.vectors(0, origins, squares, context, &mut input, buffer, from)?;
         self.vectors(dim, targets, squares, context, &mut input, buffer, to)?;
-        for (logit, index) in logits.iter_mut().zip(moves) {
+        let mut outcome = Ok(());
+        moves.each(&mut |index, logit| {
             let origin = index.from().to_usize();
             let Some(target) = index.to().map(Square::to_usize) else {
                 *logit = -i32::MAX;
-                continue;
+                return;
             };
-            let sum = dot(&from[origin * dim..][..dim], &to[target * dim..][..dim]);
+            let sum = dot(part(from, origin * dim, dim), part(to, target * dim, dim));
             let pair = self.pair.apply(0, sum, LOGIT_LIMIT);
-            let extra = match index.underpromotion() {
-                None => 0,
-                Some(plane) => {
-                    let row = 2 * dim + plane;
-                    input.load(&squares[origin * trunk.len()..][..trunk.len()]);
-                    self.squares.one(row, &input, buffer, LOGIT_LIMIT)? + context[row]
+            let mut extra = 0;
+            if let Some(plane) = index.underpromotion() {
+                let row = 2 * dim + plane;
+                input.load(part(squares, origin * trunk.len(), trunk.len()));
+                match self.squares.one(row, &input, buffer, LOGIT_LIMIT) {
+                    Ok(own) => extra = own + context.get(row).unwrap_or(&0),
+                    Err(error) => outcome = Err(error),
                 }
-            };
+            }
             *logit = saturate(i64::from(pair) + i64::from(extra), i32::MAX);
-        }
-        Ok(())
+        });
+        outcome
     }
 }

@@ -1,4 +1,6 @@
 //! Softmax in integers: maximum subtracted, powers of two in fixed point, one rounding.
+use core::num::NonZeroU64;
+
 use super::{
     exp::{POWER_FRACTION, exp2_negative},
     vectors::vectorized,
@@ -45,14 +47,25 @@ fn power(logit: i32, most: i32) -> u64 {
     u64::from(exp2_negative(u32::try_from(exponent).unwrap_or(u32::MAX)))
 }
 
-/// The probability, in units of 1/[`PROBABILITY_ONE`], of each of at most 2^18 logits in 16
-/// fraction bits, handed to `emit` in order.
-pub fn moves(logits: impl Iterator<Item = i32> + Clone, mut emit: impl FnMut(usize, u32)) {
-    let most = logits.clone().max().unwrap_or(0);
-    let sum = logits.clone().map(|logit| power(logit, most)).sum::<u64>().max(1);
-    for (index, logit) in logits.enumerate() {
-        let scaled = power(logit, most) * u64::from(PROBABILITY_ONE);
-        emit(index, ((scaled + sum / 2) / sum) as u32);
+/// What the moves' logits come to together.
+#[derive(Debug, Clone, Copy)]
+pub struct Total {
+    most: i32,
+    sum: NonZeroU64,
+}
+
+impl Total {
+    /// Of at most 2^18 logits in 16 fraction bits.
+    pub fn of(logits: impl Iterator<Item = i32> + Clone) -> Total {
+        let most = logits.clone().max().unwrap_or(0);
+        let sum = logits.map(|logit| power(logit, most)).sum();
+        Total { most, sum: NonZeroU64::new(sum).unwrap_or(NonZeroU64::MIN) }
+    }
+
+    /// The probability of one of the logits, in units of 1/[`PROBABILITY_ONE`].
+    pub fn probability(self, logit: i32) -> u32 {
+        let scaled = power(logit, self.most) * u64::from(PROBABILITY_ONE);
+        ((scaled + self.sum.get() / 2) / self.sum) as u32
     }
 }
 
@@ -97,12 +110,11 @@ mod tests {
             let exponents: Vec<f64> =
                 logits.iter().map(|&l| f64::from(l) / 65_536.0 * std::f64::consts::LOG2_E).collect();
             let exact = exact(&exponents);
-            let mut seen = 0;
-            moves(logits.iter().copied(), |i, p| {
-                seen += 1;
-                assert!((f64::from(p) - exact[i] * 65_536.0).abs() <= 1.0, "{p} {}", exact[i]);
-            });
-            prop_assert_eq!(seen, logits.len());
+            let total = Total::of(logits.iter().copied());
+            for (&logit, exact) in logits.iter().zip(exact) {
+                let p = total.probability(logit);
+                prop_assert!((f64::from(p) - exact * 65_536.0).abs() <= 1.0, "{p} {exact}");
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The selective state space over a single position.
 use super::{
-    arithmetic::{Shift, pair_limit, rescale, saturate, saturating_add},
+    adder::add_to,
+    arithmetic::{Shift, pair_limit, rescale, saturate},
     curves::{ACTIVATION_FRACTION, ACTIVATION_LIMIT, Curves},
     kernel::{Tile, Width, dot},
     linear::Linear,
@@ -79,8 +80,9 @@ impl<'a> StateSpace<'a> {
 
         self.norm.apply(trunk, &mut input, 0);
         self.in_proj.each_single(0..2 * inner, &input, buffer, ACTIVATION_LIMIT, |row, y| {
-            let x = if row < inner { &mut u[row] } else { &mut gate[row - inner] };
-            *x = curves.silu(y);
+            if let Some(x) = if row < inner { u.get_mut(row) } else { gate.get_mut(row - inner) } {
+                *x = curves.silu(y);
+            }
         })?;
         let limit = activations.limit();
         for (channel, &u) in u.iter().enumerate() {
@@ -90,15 +92,16 @@ impl<'a> StateSpace<'a> {
         self.project(&activations, &mut step, [&mut *b, &mut *c], buffer)?;
         let state = self.state_scale.apply(0, dot(b, c), FACTOR_LIMIT);
         self.step_proj.each_single(0..inner, &step, buffer, ACTIVATION_LIMIT, |channel, raw| {
+            let (Some(&u), Some(&gate)) = (u.get(channel), gate.get(channel)) else { return };
             let factor = self.factor(channel, curves.softplus(raw), state);
-            let y = product(u[channel], factor, i32::MAX);
-            let gated = product(y, gate[channel], i32::MAX);
+            let y = product(u, factor, i32::MAX);
+            let gated = product(y, gate, i32::MAX);
             let activation = self.output_scale.apply(channel, gated, limit);
             activations.set(0, channel, activation as i16);
         })?;
         let channels = 0..trunk.len();
         self.out_proj.each_single(channels, &activations, buffer, i32::MAX, |channel, y| {
-            trunk[channel] = saturating_add(trunk[channel], y);
+            add_to(trunk, channel, y);
         })
     }
 
@@ -116,8 +119,9 @@ impl<'a> StateSpace<'a> {
         let (limit, states) = (pair_limit(self.states), self.rank..self.rank + 2 * self.states);
         self.x_proj.each_single(states.clone(), u, buffer, limit, |row, y| {
             let at = row - states.start;
-            let x = if at < b.len() { &mut b[at] } else { &mut c[at - b.len()] };
-            *x = y as i16;
+            if let Some(x) = if at < b.len() { b.get_mut(at) } else { c.get_mut(at - b.len()) } {
+                *x = y as i16;
+            }
         })
     }
 

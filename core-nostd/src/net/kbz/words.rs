@@ -4,7 +4,7 @@ use core::iter::Peekable;
 use super::{ALIGNMENT, Bytes, Curve, MAX_PARTS, Matrix, ModelError, Part, Precision, Section};
 use crate::net::{
     Config, Layer,
-    infer::{Arena, Linear, Shift, Weights, Width, rescale},
+    infer::{Arena, Linear, Shift, Weights, Width, part, rescale},
 };
 
 /// Little-endian halfwords.
@@ -40,7 +40,7 @@ impl<'a> Halves<'a> {
 
     /// Row `row` of a matrix with `columns` columns.
     pub fn row(self, row: usize, columns: usize) -> Halves<'a> {
-        Halves(&self.0[row * columns..][..columns])
+        Halves(part(self.0, row * columns, columns))
     }
 }
 
@@ -54,7 +54,7 @@ impl<'a> Words<'a> {
     }
 
     pub fn get(self, index: usize) -> i32 {
-        i32::from_le_bytes(self.0[index])
+        self.0.get(index).map_or(0, |&word| i32::from_le_bytes(word))
     }
 }
 

@@ -1,7 +1,10 @@
 //! Rows of 16-bit factors, as the inner loops read them.
 #[cfg(kernels = "x86")]
 use super::chosen;
-use crate::net::{infer::scratch::Arena, kbz::ModelError};
+use crate::net::{
+    infer::{part, scratch::Arena},
+    kbz::ModelError,
+};
 
 /// Halfwords of scratch for `count` rows of `length` numbers, on every target.
 pub const fn row_halves(count: usize, length: usize) -> usize {
@@ -35,7 +38,9 @@ impl Rows<'_> {
     /// Sets a column of every row, to numbers that fit 16 bits.
     pub fn set_column(&mut self, column: usize, ys: &[i32]) {
         for (row, &y) in self.halves.chunks_exact_mut(self.length.max(1)).zip(ys) {
-            row[column] = y as i16;
+            if let Some(half) = row.get_mut(column) {
+                *half = y as i16;
+            }
         }
     }
 
@@ -47,7 +52,7 @@ impl Rows<'_> {
 
     /// `sums[i] = Σ vector[c] · rows[i, c]`: a sum for each row.
     pub fn dots(&self, vector: &[i16], sums: &mut [i32]) {
-        super::dots(vector, &self.halves[..self.count * self.length], sums);
+        super::dots(vector, part(self.halves, 0, self.count * self.length), sums);
     }
 }
 

@@ -43,7 +43,8 @@ impl Width {
             Width::Wide => 14,
             Width::Single => 0,
         };
-        most.saturating_sub(columns.next_power_of_two().ilog2())
+        // The logarithm, rounded up.
+        most.saturating_sub(usize::BITS - columns.saturating_sub(1).leading_zeros())
     }
 }
 
