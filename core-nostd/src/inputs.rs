@@ -71,10 +71,8 @@ impl Inputs {
             tokens[frame.square(square).to_usize()] = piece.role as u8 + if black { 6 } else { 0 };
         }
         let right = |color, side| position.castles().has(frame.color(color), side) as i8;
-        let en_passant = position
-            .maybe_ep_square()
-            .filter(|_| legal::can_take_in_passing(position))
-            .map_or(NO_EN_PASSANT, |square| square.file().to_u32() as i8);
+        let en_passant = legal::en_passant(position)
+            .map_or(NO_EN_PASSANT, |(_, square)| square.file().to_u32() as i8);
         let aux = [
             frame.color(position.turn()).is_white() as i8,
             right(Color::White, CastlingSide::KingSide),

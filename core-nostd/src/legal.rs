@@ -19,21 +19,41 @@ const PROMOTIONS: [Role; 4] = [Role::Queen, Role::Rook, Role::Bishop, Role::Knig
 /// The legal moves.
 pub fn moves(position: &Chess) -> Moves {
     let mut moves = Moves::new();
-    list(position, Bitboard::FULL, &mut moves);
+    each(position, Bitboard::FULL, push_to(&mut moves));
     moves
+}
+
+/// Hands the legal moves to `take`: in their order, without a list of them.
+pub fn for_each(position: &Chess, take: impl FnMut(Move)) {
+    each(position, Bitboard::FULL, take);
 }
 
 /// The legal moves that take something.
 pub fn captures(position: &Chess) -> Moves {
     let mut moves = Moves::new();
-    list(position, position.them(), &mut moves);
+    each(position, position.them(), push_to(&mut moves));
     moves
 }
 
-/// Whether a legal move takes in passing.
-#[inline(never)] // the list must not stay on the caller's stack
-pub fn can_take_in_passing(position: &Chess) -> bool {
-    captures(position).iter().any(|mv| mv.is_en_passant())
+/// Adds moves as far as there is room.
+fn push_to(moves: &mut Moves) -> impl FnMut(Move) {
+    |mv| {
+        let _ = moves.push(mv);
+    }
+}
+
+/// The pawns that may take in passing, and the square they arrive on.
+pub fn en_passant(position: &Chess) -> Option<(Bitboard, Square)> {
+    let (board, us) = (position.board(), position.turn());
+    let (to, king) = (position.maybe_ep_square()?, board.king_of(us)?);
+    let pawns = board.pawns() & position.us() & attacks::pawn_attacks(!us, to);
+    let is_safe = |&from: &Square| {
+        let taken = Square::from_coords(to.file(), from.rank());
+        let occupied = board.occupied().toggled(from).toggled(taken).with(to);
+        board.attacks_to(king, !us, occupied).without(taken).is_empty()
+    };
+    let pawns: Bitboard = squares(pawns).filter(is_safe).collect();
+    pawns.any().then_some((pawns, to))
 }
 
 /// Whether the side to move is mated.
@@ -41,17 +61,19 @@ pub fn is_checkmate(position: &Chess) -> bool {
     position.is_check() && moves(position).is_empty()
 }
 
-/// Lists the legal moves that arrive on `wanted`, and those that take in passing.
-#[inline(never)] // one copy in flash
-fn list(position: &Chess, wanted: Bitboard, moves: &mut Moves) {
+/// Hands over the legal moves that arrive on `wanted`, and those that take in passing.
+#[inline(never)] // one copy in flash of what moves a taker gets
+fn each(position: &Chess, wanted: Bitboard, mut take: impl FnMut(Move)) {
     let (board, us) = (position.board(), position.turn());
     // A legal position has a king.
     let Some(king) = board.king_of(us) else { return };
     let (ours, theirs) = (board.by_color(us), board.by_color(!us));
     let wanted = wanted & !ours;
     let pinned = pinned(position, king);
-    let mut lister = Lister { position, us, ours, theirs, king, pinned, moves };
-    lister.en_passant();
+    if let Some((pawns, to)) = en_passant(position) {
+        squares(pawns).for_each(|from| take(Move::EnPassant { from, to }));
+    }
+    let mut lister = Lister { position, us, ours, theirs, king, pinned, take };
     let checkers = position.checkers();
     if checkers.is_empty() {
         lister.pieces(wanted);
@@ -82,8 +104,8 @@ fn pinned(position: &Chess, king: Square) -> Bitboard {
         .fold(Bitboard::EMPTY, |all, between| all | between)
 }
 
-/// A list being written.
-struct Lister<'a> {
+/// Finds moves and hands them over.
+struct Lister<'a, T> {
     position: &'a Chess,
     us: Color,
     ours: Bitboard,
@@ -92,15 +114,10 @@ struct Lister<'a> {
     king: Square,
     /// Pieces that may move along a line with the king alone.
     pinned: Bitboard,
-    moves: &'a mut Moves,
+    take: T,
 }
 
-impl Lister<'_> {
-    /// Adds a move as far as there is room.
-    fn push(&mut self, mv: Move) {
-        let _ = self.moves.push(mv);
-    }
-
+impl<T: FnMut(Move)> Lister<'_, T> {
     /// The piece that a move to `square` takes.
     fn victim(&self, square: Square) -> Option<Role> {
         if self.theirs.contains(square) { self.position.board().role_at(square) } else { None }
@@ -111,7 +128,8 @@ impl Lister<'_> {
         let pinned = self.pinned.contains(from);
         let line = if pinned { attacks::ray(self.king, from) } else { Bitboard::FULL };
         for to in squares(targets & line) {
-            self.push(Move::Normal { role, from, capture: self.victim(to), to, promotion: None });
+            let capture = self.victim(to);
+            (self.take)(Move::Normal { role, from, capture, to, promotion: None });
         }
     }
 
@@ -164,7 +182,7 @@ impl Lister<'_> {
             let capture = self.victim(to);
             for role in PROMOTIONS {
                 let promotion = Some(role);
-                self.push(Move::Normal { role: Role::Pawn, from, capture, to, promotion });
+                (self.take)(Move::Normal { role: Role::Pawn, from, capture, to, promotion });
             }
         }
     }
@@ -191,21 +209,7 @@ impl Lister<'_> {
         let moved = occupied ^ king ^ rook ^ side.rook_to(us);
         let mut path = squares(attacks::between(king, to).with(king));
         if !attacked(to, moved) && !path.any(|square| attacked(square, occupied ^ king)) {
-            self.push(Move::Castle { king, rook });
-        }
-    }
-
-    fn en_passant(&mut self) {
-        let Some(to) = self.position.maybe_ep_square() else { return };
-        let board = self.position.board();
-        let pawns = board.pawns() & self.ours;
-        for from in squares(pawns & attacks::pawn_attacks(!self.us, to)) {
-            let taken = Square::from_coords(to.file(), from.rank());
-            let occupied = board.occupied().toggled(from).toggled(taken).with(to);
-            let checkers = board.attacks_to(self.king, !self.us, occupied);
-            if checkers.without(taken).is_empty() {
-                self.push(Move::EnPassant { from, to });
-            }
+            (self.take)(Move::Castle { king, rook });
         }
     }
 }

@@ -79,6 +79,7 @@ impl<'a> SquareAttention<'a> {
     }
 
     /// Adds to `squares`, `[64, width]`.
+    #[inline(never)] // what it needs must not stay on the stack of the other layers
     pub fn run(&self, squares: &mut [i16], mut arena: Arena<'_>) -> Result<(), ModelError> {
         let width = self.output.rows();
         let dim = width.checked_div(self.heads).unwrap_or(0);
@@ -112,7 +113,7 @@ impl<'a> SquareAttention<'a> {
         }
         let sums = part_mut(sums, 0, 2 * SQUARES);
         let mut adder = Adder::new(squares, width);
-        self.output.each(0..width, &contexts, sums, &mut buffer, i32::MAX, |channel, ys| {
+        self.output.each(0..width, &contexts, sums, &mut buffer, i32::MAX, &mut |channel, ys| {
             adder.add(channel, ys);
         })
     }
@@ -131,16 +132,16 @@ impl<'a> SquareAttention<'a> {
         let limit = pair_limit(dim);
         let first = number * dim;
         let rows = || first..first + dim;
-        self.query.each(rows(), inputs, sums, buffer, limit, |row, ys| {
+        self.query.each(rows(), inputs, sums, buffer, limit, &mut |row, ys| {
             let from_row = head.queries.iter_mut().skip(row - first);
             from_row.step_by(dim.max(1)).zip(ys).for_each(|(query, &y)| *query = y as i16);
         })?;
         let keys = &mut head.keys;
-        self.key.each(rows(), inputs, sums, buffer, limit, |row, ys| {
+        self.key.each(rows(), inputs, sums, buffer, limit, &mut |row, ys| {
             keys.set_column(row - first, ys);
         })?;
         let values = &mut head.values;
-        self.value.each(rows(), inputs, sums, buffer, STREAM_LIMIT, |row, ys| {
+        self.value.each(rows(), inputs, sums, buffer, STREAM_LIMIT, &mut |row, ys| {
             values.set_row(row - first, ys);
         })
     }
@@ -216,12 +217,13 @@ impl<'a> TrunkAttention<'a> {
     }
 
     /// Adds to `trunk`, `[width]`.
+    #[inline(never)] // what it needs must not stay on the stack of the other layers
     pub fn run(&self, trunk: &mut [i16], mut arena: Arena<'_>) -> Result<(), ModelError> {
         let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single)?;
         let mut buffer = Linear::buffer(&mut arena, [&self.output_value])?;
         self.norm.apply(trunk, &mut input, 0);
         let channels = 0..trunk.len();
-        self.output_value.each_single(channels, &input, &mut buffer, i32::MAX, |channel, y| {
+        self.output_value.each_single(channels, &input, &mut buffer, i32::MAX, &mut |channel, y| {
             add_to(trunk, channel, y);
         })
     }

@@ -36,6 +36,7 @@ impl<'a> Embedding<'a> {
     }
 
     /// Fills `squares`, `[64, width]`.
+    #[inline(never)] // what it needs must not stay on the stack of the other layers
     pub fn run(
         &self,
         inputs: &Inputs,

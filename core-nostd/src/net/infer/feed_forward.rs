@@ -118,9 +118,16 @@ impl<'a> FeedForward<'a> {
                 self.gated(units, curves, &inputs, work, &mut hiddens)?;
             }
             let mut adder = Adder::new(rows, width);
-            self.down.each(0..width, &hiddens, sums, &mut buffer, i32::MAX, |channel, ys| {
-                adder.add(channel, ys);
-            })?;
+            self.down.each(
+                0..width,
+                &hiddens,
+                sums,
+                &mut buffer,
+                i32::MAX,
+                &mut |channel, ys| {
+                    adder.add(channel, ys);
+                },
+            )?;
         }
         Ok(())
     }
@@ -140,10 +147,17 @@ impl<'a> FeedForward<'a> {
         let tokens = inputs.tokens();
         let (left, shift) = self.hidden.shift().widened(GATE_ROOM);
         let first = |unit: usize| (unit - units.start) * tokens;
-        self.gate.each(units.clone(), inputs, sums, buffer, ACTIVATION_LIMIT, |unit, ys| {
-            curves.silu_each(ys, left, part_mut(gates, first(unit), tokens));
-        })?;
-        self.up.each(units.clone(), inputs, sums, buffer, UP_LIMIT, |unit, ys| {
+        self.gate.each(
+            units.clone(),
+            inputs,
+            sums,
+            buffer,
+            ACTIVATION_LIMIT,
+            &mut |unit, ys| {
+                curves.silu_each(ys, left, part_mut(gates, first(unit), tokens));
+            },
+        )?;
+        self.up.each(units.clone(), inputs, sums, buffer, UP_LIMIT, &mut |unit, ys| {
             let gates = part_mut(gates, first(unit), tokens);
             multiply(gates, ys, shift, limit);
             hiddens.set_column(unit, gates.iter().map(|&y| y as i16));

@@ -59,10 +59,10 @@ impl<'a> Linear<'a> {
         sums: &mut [i32],
         buffer: &mut Buffer<'_>,
         limit: i32,
-        mut emit: impl FnMut(usize, &[i32]),
+        emit: &mut dyn FnMut(usize, &[i32]),
     ) -> Result<(), ModelError> {
         if tile.tokens() == 1 {
-            return self.each_single(rows, tile, buffer, limit, |row, y| emit(row, &[y]));
+            return self.each_single(rows, tile, buffer, limit, &mut |row, y| emit(row, &[y]));
         }
         let room = tile.room();
         for pair in rows.start / 2..rows.end.div_ceil(2) {
@@ -86,7 +86,7 @@ impl<'a> Linear<'a> {
         tile: &Tile<'_>,
         buffer: &mut Buffer<'_>,
         limit: i32,
-        mut emit: impl FnMut(usize, i32),
+        emit: &mut dyn FnMut(usize, i32),
     ) -> Result<(), ModelError> {
         let mut sums = [0; BLOCK];
         let pairs = rows.start / 2..rows.end.div_ceil(2);
@@ -114,7 +114,7 @@ impl<'a> Linear<'a> {
         limit: i32,
     ) -> Result<i32, ModelError> {
         let mut output = 0;
-        self.each_single(row..row + 1, tile, buffer, limit, |_, y| output = y)?;
+        self.each_single(row..row + 1, tile, buffer, limit, &mut |_, y| output = y)?;
         Ok(output)
     }
 }

@@ -40,16 +40,15 @@ pub struct Evaluation {
 
 impl Evaluation {
     /// Starts over with the legal moves of `position`, unscored.
-    #[inline(never)] // the list of moves must not stay on the caller's stack
     pub(super) fn start(&mut self, position: &Chess, perspective: Perspective) {
         let frame = Frame::new(perspective, position.turn());
         self.value = 0;
         self.moves.clear();
-        for &mv in &legal::moves(position) {
+        legal::for_each(position, |mv| {
             let index = MoveIndex::new(mv, frame);
-            // There is room for as many as are listed.
+            // More than there is room for no position has.
             let _ = self.moves.push(ScoredMove { mv, index, logit: 0, probability: 0 });
-        }
+        });
     }
 
     /// Fills in the value and the probabilities that follow from the logits, and puts the best

@@ -33,6 +33,7 @@ impl<'a> PooledPolicy<'a> {
     }
 
     /// Scores `moves` from the normalized trunk, `[width]`.
+    #[inline(never)] // what it needs must not stay on the stack of the other layers
     pub fn run(
         &self,
         trunk: &[i16],
@@ -96,7 +97,7 @@ impl<'a> FromToPolicy<'a> {
             input.load(part(squares, square * width, width));
             let vector = part_mut(vectors, square * self.dim, self.dim);
             let rows = first..first + self.dim;
-            self.squares.each_single(rows, input, buffer, LOGIT_LIMIT, |row, y| {
+            self.squares.each_single(rows, input, buffer, LOGIT_LIMIT, &mut |row, y| {
                 let (x, context) = (vector.get_mut(row - first), context.get(row));
                 if let (Some(x), Some(context)) = (x, context) {
                     *x = saturate_i16(i64::from(y + context), limit);
@@ -108,6 +109,7 @@ impl<'a> FromToPolicy<'a> {
 
     /// Scores `moves` from the normalized squares, `[64, width]`, and the normalized trunk. A
     /// move off the board gets the least logit.
+    #[inline(never)] // what it needs must not stay on the stack of the other layers
     pub fn run(
         &self,
         squares: &[i16],
@@ -124,7 +126,7 @@ impl<'a> FromToPolicy<'a> {
         let buffer = &mut buffer;
         input.load(trunk);
         let rows = 0..self.context.rows();
-        self.context.each_single(rows, &input, buffer, LOGIT_LIMIT, |row, y| {
+        self.context.each_single(rows, &input, buffer, LOGIT_LIMIT, &mut |row, y| {
             if let Some(context) = context.get_mut(row) {
                 *context = y;
             }

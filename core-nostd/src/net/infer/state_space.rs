@@ -60,6 +60,7 @@ impl<'a> StateSpace<'a> {
     }
 
     /// Adds to `trunk`, `[width]`.
+    #[inline(never)] // what it needs must not stay on the stack of the other layers
     pub fn run(
         &self,
         curves: &Curves<'_>,
@@ -79,11 +80,19 @@ impl<'a> StateSpace<'a> {
         let buffer = &mut buffer;
 
         self.norm.apply(trunk, &mut input, 0);
-        self.in_proj.each_single(0..2 * inner, &input, buffer, ACTIVATION_LIMIT, |row, y| {
-            if let Some(x) = if row < inner { u.get_mut(row) } else { gate.get_mut(row - inner) } {
-                *x = curves.silu(y);
-            }
-        })?;
+        self.in_proj.each_single(
+            0..2 * inner,
+            &input,
+            buffer,
+            ACTIVATION_LIMIT,
+            &mut |row, y| {
+                if let Some(x) =
+                    if row < inner { u.get_mut(row) } else { gate.get_mut(row - inner) }
+                {
+                    *x = curves.silu(y);
+                }
+            },
+        )?;
         let limit = activations.limit();
         for (channel, &u) in u.iter().enumerate() {
             let activation = self.input_scale.apply(channel, u, limit);
@@ -91,16 +100,22 @@ impl<'a> StateSpace<'a> {
         }
         self.project(&activations, &mut step, [&mut *b, &mut *c], buffer)?;
         let state = self.state_scale.apply(0, dot(b, c), FACTOR_LIMIT);
-        self.step_proj.each_single(0..inner, &step, buffer, ACTIVATION_LIMIT, |channel, raw| {
-            let (Some(&u), Some(&gate)) = (u.get(channel), gate.get(channel)) else { return };
-            let factor = self.factor(channel, curves.softplus(raw), state);
-            let y = product(u, factor, i32::MAX);
-            let gated = product(y, gate, i32::MAX);
-            let activation = self.output_scale.apply(channel, gated, limit);
-            activations.set(0, channel, activation as i16);
-        })?;
+        self.step_proj.each_single(
+            0..inner,
+            &step,
+            buffer,
+            ACTIVATION_LIMIT,
+            &mut |channel, raw| {
+                let (Some(&u), Some(&gate)) = (u.get(channel), gate.get(channel)) else { return };
+                let factor = self.factor(channel, curves.softplus(raw), state);
+                let y = product(u, factor, i32::MAX);
+                let gated = product(y, gate, i32::MAX);
+                let activation = self.output_scale.apply(channel, gated, limit);
+                activations.set(0, channel, activation as i16);
+            },
+        )?;
         let channels = 0..trunk.len();
-        self.out_proj.each_single(channels, &activations, buffer, i32::MAX, |channel, y| {
+        self.out_proj.each_single(channels, &activations, buffer, i32::MAX, &mut |channel, y| {
             add_to(trunk, channel, y);
         })
     }
@@ -114,10 +129,11 @@ impl<'a> StateSpace<'a> {
         buffer: &mut Buffer<'_>,
     ) -> Result<(), ModelError> {
         let limit = step.limit();
-        self.x_proj
-            .each_single(0..self.rank, u, buffer, limit, |row, y| step.set(0, row, y as i16))?;
+        self.x_proj.each_single(0..self.rank, u, buffer, limit, &mut |row, y| {
+            step.set(0, row, y as i16)
+        })?;
         let (limit, states) = (pair_limit(self.states), self.rank..self.rank + 2 * self.states);
-        self.x_proj.each_single(states.clone(), u, buffer, limit, |row, y| {
+        self.x_proj.each_single(states.clone(), u, buffer, limit, &mut |row, y| {
             let at = row - states.start;
             if let Some(x) = if at < b.len() { b.get_mut(at) } else { c.get_mut(at - b.len()) } {
                 *x = y as i16;

@@ -26,6 +26,7 @@ impl<'a> Value<'a> {
 
     /// The value of the normalized trunk, `[width]`, in
     /// [`VALUE_FRACTION`](super::VALUE_FRACTION) bits.
+    #[inline(never)] // what it needs must not stay on the stack of the other layers
     pub fn run(
         &self,
         curves: &Curves<'_>,
@@ -38,10 +39,16 @@ impl<'a> Value<'a> {
         let mut buffer = Linear::buffer(&mut arena, [&self.hidden, &self.output])?;
         input.load(trunk);
         let limit = hidden.limit();
-        self.hidden.each_single(0..units, &input, &mut buffer, ACTIVATION_LIMIT, |unit, y| {
-            let x = self.hidden_scale.apply(unit, curves.gelu(y), limit);
-            hidden.set(0, unit, x as i16);
-        })?;
+        self.hidden.each_single(
+            0..units,
+            &input,
+            &mut buffer,
+            ACTIVATION_LIMIT,
+            &mut |unit, y| {
+                let x = self.hidden_scale.apply(unit, curves.gelu(y), limit);
+                hidden.set(0, unit, x as i16);
+            },
+        )?;
         Ok(curves.tanh(self.output.one(0, &hidden, &mut buffer, i32::MAX)?))
     }
 }

@@ -3,10 +3,12 @@
 //! Every target has its own; all must give the same sums. A board computes [`digest`] for each of
 //! [`LENGTHS`] and compares it with the host's, and so the outputs of a [`Product`], which it also
 //! measures: `cargo xtask kernels` does so on emulated boards.
+mod first_moves;
 mod product;
 
 use core::ops::RangeInclusive;
 
+pub use first_moves::{FIRST_MOVES, score_first_moves};
 pub use product::{MOST_TOKENS, PRODUCTS, Product, WIDTH, digest_of};
 
 use super::{

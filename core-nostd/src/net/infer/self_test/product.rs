@@ -100,7 +100,7 @@ impl<'a> Product<'a> {
     /// None: the weights lie in memory.
     pub fn run(&mut self, outputs: &mut [i8]) -> Result<(), ModelError> {
         let Product { linear, tile, sums, buffer } = self;
-        linear.each(0..WIDTH, tile, sums, buffer, 127, |row, ys| {
+        linear.each(0..WIDTH, tile, sums, buffer, 127, &mut |row, ys| {
             for (outputs, &y) in outputs.chunks_exact_mut(WIDTH).zip(ys) {
                 outputs[row] = y as i8;
             }
