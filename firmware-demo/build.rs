@@ -5,6 +5,8 @@ use std::{env, fs};
 
 /// The network in flash when `KIBITZER_NET` names no other.
 const DEFAULT_NET: &str = "../fixtures/demo.kbz";
+/// Bytes of the largest network for which an STM32F405 has room beside the program.
+const SMALL_NET: u64 = 768 * 1024;
 
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -13,17 +15,21 @@ fn main() {
     let board = board(&env::var("TARGET").expect("cargo sets it"));
     println!("cargo::rustc-check-cfg=cfg(board, values(\"mps2\", \"mps3\", \"virt\"))");
     println!("cargo::rustc-cfg=board=\"{board}\"");
-    let map = root.join("memory").join(board).with_extension("x");
-    println!("cargo::rerun-if-changed={}", map.display());
-    fs::copy(map, out.join("memory.x")).expect("OUT_DIR is writable");
-    println!("cargo::rustc-link-search={}", out.display());
-
     let named = env::var_os("KIBITZER_NET").unwrap_or_else(|| DEFAULT_NET.into());
     // A relative path is taken from this crate's folder, whatever the compiler's folder is.
     let net = root.join(&named);
     println!("cargo::rerun-if-env-changed=KIBITZER_NET");
     println!("cargo::rerun-if-changed={}", net.display());
     println!("cargo::rustc-env=KIBITZER_NET_PATH={}", net.display());
+
+    let map = match fs::metadata(&net) {
+        Ok(file) if board == "mps2" && file.len() > SMALL_NET => "mps2-large",
+        _ => board,
+    };
+    let map = root.join("memory").join(map).with_extension("x");
+    println!("cargo::rerun-if-changed={}", map.display());
+    fs::copy(map, out.join("memory.x")).expect("OUT_DIR is writable");
+    println!("cargo::rustc-link-search={}", out.display());
 }
 
 /// The kind of board that QEMU has for a target: its memory map, and which UARTs lie where.

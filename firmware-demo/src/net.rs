@@ -6,13 +6,18 @@ pub const SCRATCH_BYTES: usize = 32 * 1024;
 
 static NET: &Aligned<[u8]> = &Aligned(*include_bytes!(env!("KIBITZER_NET_PATH")));
 
+/// Its file.
+pub fn file() -> &'static [u8] {
+    &NET.0
+}
+
 /// The network that was built in.
 ///
 /// # Panics
 /// If the file is no network or one whose inference wants more RAM: found at the first start,
 /// whatever is sent.
 pub fn open() -> Model<'static> {
-    let net = Model::parse(&NET.0).unwrap_or_else(|error| panic!("the network in flash: {error}"));
+    let net = Model::parse(file()).unwrap_or_else(|error| panic!("the network in flash: {error}"));
     let needed = scratch_bytes(net.config());
     assert!(needed <= SCRATCH_BYTES, "the network needs {needed} bytes of {SCRATCH_BYTES}");
     net

@@ -7,6 +7,7 @@ mod emulator;
 mod everywhere;
 mod firmware;
 mod host;
+mod inference;
 mod kernels;
 mod machine;
 mod proof;
@@ -41,6 +42,8 @@ enum Command {
     Kernels,
     /// The network's answers on every kind of chip against the host's
     Everywhere,
+    /// The network alone on emulated boards: flash, RAM, stack, instructions by preset and core
+    Inference,
     /// Link the program that links only if nothing in the core can panic
     Proof,
     /// The GPU backend's suite on another Vulkan driver, or under Vulkan's validation layer
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Command::Firmware => firmware::command(),
         Command::Kernels => kernels::command(),
         Command::Everywhere => everywhere::command(),
+        Command::Inference => inference::command(),
         Command::Proof => proof::command(),
         Command::Shaders(options) => shaders::command(&options),
     };

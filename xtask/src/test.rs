@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use crate::everywhere;
 use crate::firmware;
 use crate::host::Host;
+use crate::inference::{self, Examples};
 use crate::kernels;
 use crate::proof;
 use crate::setup::Setup;
@@ -40,6 +41,10 @@ pub fn command() -> Result<()> {
     }
     proof::link(&setup)?.iter().flatten().for_each(|line| println!("{line}"));
     let lines = kernels::compare(&setup, &Host::example("kernels")?)?;
+    lines.iter().flatten().for_each(|line| println!("{line}"));
+    let [untrained, inference] = ["untrained", "inference"].map(Host::example);
+    let examples = Examples { untrained: untrained?, inference: inference? };
+    let lines = inference::check(&setup, &examples)?;
     lines.iter().flatten().for_each(|line| println!("{line}"));
     let boards = everywhere::compare(&setup, &Host::example("digest")?, &net)?;
     boards.iter().for_each(|board| println!("{board}"));

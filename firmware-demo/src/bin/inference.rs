@@ -1,0 +1,44 @@
+//! The network alone, without rules: what its code takes of flash, and an inference of stack and
+//! instructions.
+//!
+//! It scores the twenty moves of the initial position. UART0 tells a digest of the logits and the
+//! value, as the core's example of the same name does on the host; UART1 the bytes of scratch, those
+//! of the deepest stack beyond it, and the ticks, of the 25 MHz SysTick, that the inference took.
+#![no_std]
+#![no_main]
+
+use core::fmt::Write as _;
+
+use kibitzer_core::net::infer::self_test::{FIRST_MOVES, score_first_moves};
+use kibitzer_core::net::{M7, Model};
+use kibitzer_firmware::clock::Clock;
+use kibitzer_firmware::end::exit;
+use kibitzer_firmware::uart::{self, Ports};
+use kibitzer_firmware::{entry, net, stack};
+
+/// Bytes of RAM for the inference of each preset that is made for a board.
+const SCRATCH_BYTES: usize = M7.scratch_bytes();
+
+#[entry]
+fn main() -> ! {
+    // The runtime hands it out once, as `&'static mut`.
+    static mut SCRATCH: [u8; SCRATCH_BYTES] = [0; SCRATCH_BYTES];
+
+    exit(tell(SCRATCH).is_some())
+}
+
+fn tell(scratch: &mut [u8]) -> Option<()> {
+    let core = cortex_m::Peripherals::take()?;
+    let Ports { mut output, mut diagnostics, .. } = uart::take()?;
+    let clock = Clock::start(core.SYST);
+    let model = Model::parse(net::file()).ok()?;
+    let mut logits = [0; FIRST_MOVES];
+    let start = clock.ticks();
+    let digest = score_first_moves(&model, &mut logits, scratch).ok()?;
+    let ticks = clock.ticks() - start;
+    let stack = stack::deepest();
+    writeln!(output, "digest {digest:016x}").ok()?;
+    writeln!(diagnostics, "scratch {}", model.scratch_bytes()).ok()?;
+    writeln!(diagnostics, "stack {stack}").ok()?;
+    writeln!(diagnostics, "ticks {ticks}").ok()
+}
