@@ -14,9 +14,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("kibitzer-tests", &["kibitzer-core", "kibitzer-gpu", "kibitzer-trainer"]),
     ("xtask", &[]),
     ("kibitzer-firmware", &["kibitzer-core"]),
+    ("kibitzer-core-fuzz", &["kibitzer-core"]),
+    ("kibitzer-trainer-fuzz", &["kibitzer-core", "kibitzer-trainer"]),
 ];
 
-fn packages(folder: &Path) -> Vec<Value> {
+fn packages_in(folder: &Path) -> Vec<Value> {
     let out = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
         .current_dir(folder)
@@ -28,7 +30,10 @@ fn packages(folder: &Path) -> Vec<Value> {
 }
 
 fn all_packages() -> Vec<Value> {
-    [packages(root()), packages(&root().join("firmware-demo"))].concat()
+    let others = ["firmware-demo", "core-nostd/fuzz", "host-trainer/fuzz"];
+    let mut packages = packages_in(root());
+    packages.extend(others.iter().flat_map(|folder| packages_in(&root().join(folder))));
+    packages
 }
 
 #[test]

@@ -154,7 +154,15 @@ impl WeightsFile {
 pub fn load(path: &Path) -> Result<(WeightsFile, Weights)> {
     let text =
         std::fs::read_to_string(path).map_err(|error| UserError::cannot_read(path, &error))?;
-    let file: WeightsFile = serde_json::from_str(&text).map_err(|error| {
+    Ok(read(&text, path)?)
+}
+
+/// Reads the text of a `viveka.json`, which stands in the file `path`.
+///
+/// # Errors
+/// [`UserError`] that names `path`, if it is not such a text, or holds other terms.
+pub fn read(text: &str, path: &Path) -> Result<(WeightsFile, Weights), UserError> {
+    let file: WeightsFile = serde_json::from_str(text).map_err(|error| {
         UserError::new(error, path.display(), "give a viveka.json written by kibitzer fit")
     })?;
     let weights = file.weights(path)?;

@@ -81,7 +81,9 @@ pub fn read_tensors(
         )));
     }
     let vector = |prefix: &&str| -> Result<Vec<f32>, UserError> {
-        let mut values = Vec::with_capacity(net::parameter_count(&config));
+        // A configuration may promise more than the file has.
+        let there = bytes.len() / size_of::<f32>();
+        let mut values = Vec::with_capacity(net::parameter_count(&config).min(there));
         for tensor in net::tensors(&config) {
             append(&mut values, &file, &format!("{prefix}{tensor}"), &tensor).map_err(refuse)?;
         }
