@@ -57,6 +57,13 @@ impl<'a> PooledPolicy<'a> {
     }
 }
 
+/// Which vectors are wanted: of which squares, and where their rows of the matrix begin.
+struct Wanted {
+    squares: Bitboard,
+    /// 0 for the from vectors, the vectors' width for the to vectors.
+    first: usize,
+}
+
 /// `from[s] · to[t]`, both linear in the square and the trunk.
 #[derive(Debug, Clone, Copy)]
 pub struct FromToPolicy<'a> {
@@ -79,12 +86,11 @@ impl<'a> FromToPolicy<'a> {
         })
     }
 
-    /// The from vector (`first` = 0) or to vector (`first` = dim) of each of `wanted`: the
-    /// square's own part, of a normalized row `[width]`, and the trunk's.
+    /// The vectors that are wanted: each its square's own part, of a normalized row `[width]`, and
+    /// the trunk's.
     fn vectors(
         &self,
-        first: usize,
-        wanted: Bitboard,
+        wanted: Wanted,
         squares: &[i16],
         context: &[i32],
         input: &mut Tile<'_>,
@@ -93,7 +99,8 @@ impl<'a> FromToPolicy<'a> {
     ) -> Result<(), ModelError> {
         let width = squares.len() / SQUARES;
         let limit = pair_limit(self.dim);
-        for square in wanted.into_iter().map(Square::to_usize) {
+        let first = wanted.first;
+        for square in wanted.squares.into_iter().map(Square::to_usize) {
             input.load(part(squares, square * width, width));
             let vector = part_mut(vectors, square * self.dim, self.dim);
             let rows = first..first + self.dim;
@@ -136,8 +143,22 @@ impl<'a> FromToPolicy<'a> {
             origins.add(index.from());
             targets |= index.to().map_or(Bitboard::EMPTY, Bitboard::from_square);
         });
-        self.vectors(0, origins, squares, context, &mut input, buffer, from)?;
-        self.vectors(dim, targets, squares, context, &mut input, buffer, to)?;
+        self.vectors(
+            Wanted { squares: origins, first: 0 },
+            squares,
+            context,
+            &mut input,
+            buffer,
+            from,
+        )?;
+        self.vectors(
+            Wanted { squares: targets, first: dim },
+            squares,
+            context,
+            &mut input,
+            buffer,
+            to,
+        )?;
         let mut outcome = Ok(());
         moves.each(&mut |index, logit| {
             let origin = index.from().to_usize();
