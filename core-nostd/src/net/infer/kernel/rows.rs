@@ -1,10 +1,9 @@
 //! Rows of 16-bit factors, as the inner loops read them.
 #[cfg(kernels = "x86")]
 use super::chosen;
-use crate::net::{
-    infer::{part, scratch::Arena},
-    kbz::ModelError,
-};
+#[cfg(not(kernels = "x86"))]
+use crate::net::infer::part;
+use crate::net::{infer::scratch::Arena, kbz::ModelError};
 
 /// Halfwords of scratch for `count` rows of `length` numbers, on every target.
 pub const fn row_halves(count: usize, length: usize) -> usize {
