@@ -18,6 +18,8 @@ pub struct Integer {
     sections: Vec<u8>,
     config: Config,
     precision: Precision,
+    /// Of the last single position.
+    scratch: Vec<u8>,
 }
 
 impl Integer {
@@ -31,6 +33,7 @@ impl Integer {
             sections: model.sections().unwrap_or_default().to_vec(),
             config: model.config().clone(),
             precision: model.precision(),
+            scratch: vec![],
         })
     }
 
@@ -68,26 +71,33 @@ impl Integer {
 impl Evaluate for Integer {
     fn evaluate(&mut self, batch: &Batch) -> Result<Outputs> {
         batch.validate()?;
-        // A network may lie in a place that threads cannot share, so that each has its own.
-        let network = || {
-            self.network().map(|model| {
-                let scratch = vec![0; model.scratch_bytes()];
-                (model, scratch)
-            })
-        };
         let answers: Vec<(Vec<f32>, f32)> = match batch.positions() {
             // Not worth another thread's attention.
             1 => {
-                let (model, mut scratch) = network()?;
-                vec![score(&model, batch, 0, &mut scratch)?]
+                let mut scratch = std::mem::take(&mut self.scratch);
+                let model = self.network()?;
+                scratch.resize(model.scratch_bytes(), 0);
+                let answer = score(&model, batch, 0, &mut scratch);
+                self.scratch = scratch;
+                vec![answer?]
             }
-            several => (0..several)
-                .into_par_iter()
-                .map_init(network, |network, position| {
+            several => {
+                // A network may lie in a place that threads cannot share: each has its own.
+                let network = || {
+                    self.network().map(|model| {
+                        let scratch = vec![0; model.scratch_bytes()];
+                        (model, scratch)
+                    })
+                };
+                let answer = |network: &mut Result<(Model<'_>, Vec<u8>), ModelError>, position| {
                     let (model, scratch) = network.as_mut().map_err(|error| *error)?;
                     score(model, batch, position, scratch)
-                })
-                .collect::<Result<_, ModelError>>()?,
+                };
+                (0..several)
+                    .into_par_iter()
+                    .map_init(network, answer)
+                    .collect::<Result<_, ModelError>>()?
+            }
         };
         let mut outputs = Outputs::default();
         for (logits, value) in answers {

@@ -36,7 +36,8 @@ pub struct Tile<'s> {
 }
 
 impl<'s> Tile<'s> {
-    /// Zeros. One token is [`Width::Single`], several are one of the others.
+    /// Activations of any value, but zeros in the columns that fill the last group. One token is
+    /// [`Width::Single`], several are one of the others.
     pub fn take(
         arena: &mut Arena<'s>,
         tokens: usize,
@@ -46,7 +47,9 @@ impl<'s> Tile<'s> {
         debug_assert_eq!(tokens == 1, width == Width::Single);
         debug_assert!(tokens == 1 || tokens.is_multiple_of(2));
         let words = arena.take::<u32>(words(tokens, columns, width))?;
-        words.fill(if width == Width::Narrow { ZEROS } else { 0 });
+        if !columns.is_multiple_of(GROUP) {
+            words.fill(if width == Width::Narrow { ZEROS } else { 0 });
+        }
         Ok(Tile { words, columns, tokens, width })
     }
 
@@ -112,8 +115,8 @@ impl<'s> Tile<'s> {
     /// Sets columns of `token`, from `first` on: faster where that begins a group.
     pub fn set_row(&mut self, token: usize, first: usize, values: &[i16]) {
         #[cfg(kernels = "x86")]
-        if self.width == Width::Narrow && first.is_multiple_of(GROUP) {
-            return chosen::set_row(self.words, self.tokens, token, first, values);
+        if self.width != Width::Single && first.is_multiple_of(GROUP) {
+            return chosen::set_row(self.words, self.width, self.tokens, token, first, values);
         }
         values.iter().zip(first..).for_each(|(&x, column)| self.set(token, column, x));
     }

@@ -1,7 +1,7 @@
 //! The loops with 256 bits.
 use core::arch::x86_64::*;
 
-use super::{Pair, add_dots_from, pair_from, single_from, two, word};
+use super::{Pair, WidePair, add_wide_pair_from, dots_from, pair_from, single_from, two, word};
 use crate::net::kbz::PAIR_GROUP;
 
 #[target_feature(enable = "avx2")]
@@ -67,6 +67,56 @@ fn add_products(sum: __m256i, x: __m256i, weights: __m256i, magnitudes: __m256i)
 }
 
 #[target_feature(enable = "avx2")]
+pub fn add_wide_pair(weights: &[WidePair], words: &[u32], [first, second]: [&mut [i32]; 2]) {
+    let tokens = first.len();
+    let mut start = 0;
+    while start + 8 <= tokens {
+        start += match tokens - start {
+            32.. => wide_tile::<4>(weights, words, start, first, second),
+            _ => wide_tile::<1>(weights, words, start, first, second),
+        };
+    }
+    add_wide_pair_from(start, weights, words, [first, second]);
+}
+
+/// Adds both rows by `8 · T` tokens from `start` on. Returns the number of tokens.
+#[target_feature(enable = "avx2")]
+fn wide_tile<const T: usize>(
+    weights: &[WidePair],
+    words: &[u32],
+    start: usize,
+    first: &mut [i32],
+    second: &mut [i32],
+) -> usize {
+    let tokens = first.len();
+    let mut sums = [[_mm256_setzero_si256(); T]; 2];
+    for (pair, words) in weights.iter().zip(words.chunks_exact(2 * tokens)) {
+        for (half, words) in words.chunks_exact(tokens).enumerate() {
+            let Some(words) = words.get(start..start + 8 * T) else { continue };
+            let words = words.as_chunks::<8>().0;
+            for (row, sums) in sums.iter_mut().enumerate() {
+                let at = 4 * row + 2 * half;
+                let weight = _mm256_set1_epi32(word([pair[at], pair[at + 1]]));
+                for (sum, words) in sums.iter_mut().zip(words) {
+                    // SAFETY: there are 8 words.
+                    let x = unsafe { _mm256_loadu_si256(words.as_ptr().cast()) };
+                    *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(weight, x));
+                }
+            }
+        }
+    }
+    for (sums, out) in sums.into_iter().zip([first, second]) {
+        let out = out[start..start + 8 * T].as_chunks_mut::<8>().0;
+        for (sum, out) in sums.into_iter().zip(out) {
+            let out = out.as_mut_ptr().cast();
+            // SAFETY: `out` has 8 words.
+            unsafe { _mm256_storeu_si256(out, _mm256_add_epi32(sum, _mm256_loadu_si256(out))) };
+        }
+    }
+    8 * T
+}
+
+#[target_feature(enable = "avx2")]
 pub fn single(weights: &[Pair], halves: &[[i16; PAIR_GROUP]]) -> [i32; 2] {
     let (weights, rest) = weights.as_chunks::<2>();
     let (halves, rest_halves) = halves.as_chunks::<2>();
@@ -91,7 +141,7 @@ pub fn rows_of(sum: __m256i) -> [i32; 2] {
 }
 
 #[target_feature(enable = "avx2")]
-pub fn add_dots(vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
+pub fn dots(vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
     let mut start = 0;
     while start + 8 <= sums.len() {
         start += match sums.len() - start {
@@ -100,10 +150,10 @@ pub fn add_dots(vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
             _ => dot_rows::<1>(vector, pairs, start, sums),
         };
     }
-    add_dots_from(start, vector, pairs, sums);
+    dots_from(start, vector, pairs, sums);
 }
 
-/// Adds the dots of `8 · T` rows from `start` on. Returns their number.
+/// The sums of `8 · T` rows from `start` on. Returns their number.
 #[target_feature(enable = "avx2")]
 fn dot_rows<const T: usize>(
     vector: &[i16],
@@ -124,9 +174,8 @@ fn dot_rows<const T: usize>(
     }
     let out = out[start..start + 8 * T].as_chunks_mut::<8>().0;
     for (sum, out) in sums.into_iter().zip(out) {
-        let out = out.as_mut_ptr().cast();
         // SAFETY: `out` has 8 words.
-        unsafe { _mm256_storeu_si256(out, _mm256_add_epi32(sum, _mm256_loadu_si256(out))) };
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), sum) };
     }
     8 * T
 }

@@ -1,7 +1,9 @@
 //! The loops with 512 bits, and with VNNI's sums of products.
 use core::arch::x86_64::*;
 
-use super::{Pair, add_dots_from, avx2::rows_of, pair_from, single_from, word};
+use super::{
+    Pair, WidePair, add_wide_pair_from, avx2::rows_of, dots_from, pair_from, single_from, word,
+};
 
 use crate::net::kbz::PAIR_GROUP;
 
@@ -119,6 +121,60 @@ fn add_pair<const T: usize, const U: usize>(
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+pub fn add_wide_pair(weights: &[WidePair], words: &[u32], [first, second]: [&mut [i32]; 2]) {
+    let tokens = first.len();
+    let mut start = 0;
+    while start + 16 <= tokens {
+        start += match tokens - start {
+            64.. => wide_tile::<4>(weights, words, start, first, second),
+            32.. => wide_tile::<2>(weights, words, start, first, second),
+            _ => wide_tile::<1>(weights, words, start, first, second),
+        };
+    }
+    add_wide_pair_from(start, weights, words, [first, second]);
+}
+
+/// Adds both rows by `16 · T` tokens from `start` on: the sums of a group's first two columns and
+/// of its others apart, so that they need not wait for one another. Returns the number of tokens.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+fn wide_tile<const T: usize>(
+    weights: &[WidePair],
+    words: &[u32],
+    start: usize,
+    first: &mut [i32],
+    second: &mut [i32],
+) -> usize {
+    let tokens = first.len();
+    let weights = &weights[..weights.len().min(words.len() / (2 * tokens))];
+    assert!(start + 16 * T <= tokens);
+    let mut sums = [[[_mm512_setzero_si512(); T]; 2]; 2];
+    let mut words = words.as_ptr().wrapping_add(start);
+    for pair in weights {
+        for half in 0..2 {
+            // SAFETY: `words` has twice `tokens` of them for each pair, and 16 · T from `start` on.
+            let x = unsafe { vectors::<T>(words) };
+            for (row, sums) in sums.iter_mut().enumerate() {
+                let at = 4 * row + 2 * half;
+                let weight = _mm512_set1_epi32(word([pair[at], pair[at + 1]]));
+                for i in 0..T {
+                    sums[half][i] = _mm512_dpwssd_epi32(sums[half][i], weight, x[i]);
+                }
+            }
+            words = words.wrapping_add(tokens);
+        }
+    }
+    for (sums, out) in sums.into_iter().zip([first, second]) {
+        for (i, out) in out[start..start + 16 * T].as_chunks_mut::<16>().0.iter_mut().enumerate() {
+            let out = out.as_mut_ptr().cast();
+            let sum = _mm512_add_epi32(sums[0][i], sums[1][i]);
+            // SAFETY: `out` has 16 words.
+            unsafe { _mm512_storeu_si512(out, _mm512_add_epi32(sum, _mm512_loadu_si512(out))) };
+        }
+    }
+    16 * T
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 pub fn single(weights: &[Pair], halves: &[[i16; PAIR_GROUP]]) -> [i32; 2] {
     let (weights, rest) = weights.as_chunks::<4>();
     let (halves, rest_halves) = halves.as_chunks::<4>();
@@ -137,7 +193,7 @@ pub fn single(weights: &[Pair], halves: &[[i16; PAIR_GROUP]]) -> [i32; 2] {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-pub fn add_dots(vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
+pub fn dots(vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
     let mut start = 0;
     while start + 16 <= sums.len() {
         start += match sums.len() - start {
@@ -146,11 +202,11 @@ pub fn add_dots(vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
             _ => dot_rows::<1, 4>(vector, pairs, start, sums),
         };
     }
-    add_dots_from(start, vector, pairs, sums);
+    dots_from(start, vector, pairs, sums);
 }
 
-/// Adds the dots of `16 · T` rows from `start` on, with `U` sums of each so that they need not wait
-/// for one another. Returns the number of rows.
+/// The sums of `16 · T` rows from `start` on, with `U` of each so that they need not wait for one
+/// another. Returns the number of rows.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 fn dot_rows<const T: usize, const U: usize>(
     vector: &[i16],
@@ -161,8 +217,6 @@ fn dot_rows<const T: usize, const U: usize>(
     let count = out.len();
     let mut sums = [[_mm512_setzero_si512(); T]; U];
     assert!(start + 16 * T <= count && pairs.len() >= vector.len().div_ceil(2) * count);
-    // SAFETY: `out` has 16 · T words from `start` on.
-    sums[0] = unsafe { vectors::<T>(out[start..].as_ptr().cast()) };
     let mut words = pairs.as_ptr().cast::<u32>().wrapping_add(start);
     let (numbers, odd) = vector.as_chunks::<2>();
     let (blocks, rest) = numbers.as_chunks::<U>();

@@ -57,18 +57,29 @@ pub fn set_several(
     set_column(words, width, tokens, column, core::iter::once(value), token);
 }
 
-/// Sets narrow columns of one of several tokens, from `first` on, which begins a group.
-pub fn set_row(words: &mut [u32], tokens: usize, token: usize, first: usize, values: &[i16]) {
+/// Sets columns of one of several tokens, from `first` on, which begins a group.
+pub fn set_row(
+    words: &mut [u32],
+    width: Width,
+    tokens: usize,
+    token: usize,
+    first: usize,
+    values: &[i16],
+) {
     let (groups, rest) = values.as_chunks::<GROUP>();
-    let mut at = first / GROUP * tokens + token;
-    for &[a, b, c, d] in groups {
-        if let Some(word) = words.get_mut(at) {
-            *word = u32::from_le_bytes([a, c, b, d].map(biased));
+    let start = first / GROUP * if width == Width::Narrow { tokens } else { 2 * tokens } + token;
+    let places = words.get_mut(start..).unwrap_or(&mut []);
+    let halves = |a: i16, b: i16| u32::from(a.cast_unsigned()) | u32::from(b.cast_unsigned()) << 16;
+    if width == Width::Narrow {
+        for (place, &[a, b, c, d]) in places.iter_mut().step_by(tokens).zip(groups) {
+            *place = u32::from_le_bytes([a, c, b, d].map(biased));
         }
-        at += tokens;
+    } else {
+        let pairs = groups.iter().flat_map(|&[a, b, c, d]| [halves(a, c), halves(b, d)]);
+        places.iter_mut().step_by(tokens).zip(pairs).for_each(|(place, pair)| *place = pair);
     }
     for (column, &value) in (first + groups.len() * GROUP..).zip(rest) {
-        set_several(words, Width::Narrow, tokens, token, column, value);
+        set_several(words, width, tokens, token, column, value);
     }
 }
 
@@ -135,29 +146,54 @@ fn pair_from(start: usize, weights: &[Pair], words: &[u32], sums: [&mut [i32]; 2
 /// Groups of wide columns that are multiplied together.
 const CHUNK: usize = 256;
 
-/// The sums of wide activations: each row's weights are a vector of halfwords.
+/// A group's weights as halfwords.
+type WidePair = [i16; PAIR_GROUP];
+
+/// The sums of wide activations.
 pub fn wide_pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
     let tokens = tile.tokens();
-    let words: &[[i16; 2]] = bytemuck::cast_slice(tile.words());
-    let mut halves = [[0; GROUP * CHUNK]; 2];
+    let mut halves = [WidePair::default(); CHUNK];
     sums.fill(0);
     let Some((first, second)) = sums.split_at_mut_checked(tokens) else { return };
-    let weights = weights.as_chunks::<PAIR_GROUP>().0.chunks(CHUNK);
-    for (weights, words) in weights.zip(words.chunks(CHUNK * 2 * tokens)) {
+    let chunks = weights.as_chunks::<PAIR_GROUP>().0.chunks(CHUNK);
+    for (weights, words) in chunks.zip(tile.words().chunks(CHUNK * 2 * tokens)) {
         extend(weights, &mut halves);
-        for (halves, sums) in halves.iter().zip([&mut *first, &mut *second]) {
-            add_row_dots(&halves[..GROUP * weights.len()], words, sums);
+        let halves = &halves[..weights.len()];
+        let sums = [&mut *first, &mut *second];
+        match Vectors::used() {
+            // SAFETY: only vectors that the processor has are used.
+            Vectors::Avx512 => unsafe { avx512::add_wide_pair(halves, words, sums) },
+            // SAFETY: as above.
+            Vectors::Avx2 => unsafe { avx2::add_wide_pair(halves, words, sums) },
+            Vectors::Target => add_wide_pair_from(0, halves, words, sums),
         }
     }
 }
 
 vectorized! {
-    /// The rows of `weights`, at most a chunk, as halfwords.
-    fn extend(weights: &[Pair], rows: &mut [[i16; GROUP * CHUNK]; 2]) {
-        for (row, halves) in rows.iter_mut().enumerate() {
-            for (halves, pair) in halves.as_chunks_mut::<GROUP>().0.iter_mut().zip(weights) {
-                *halves = core::array::from_fn(|i| i16::from(pair[row * GROUP + i]));
-            }
+    /// The weights, at most a chunk, as halfwords.
+    fn extend(weights: &[Pair], halves: &mut [WidePair; CHUNK]) {
+        for (half, &weight) in halves.as_flattened_mut().iter_mut().zip(weights.as_flattened()) {
+            *half = weight.into();
+        }
+    }
+}
+
+/// Adds the sums of the tokens from `start` on, in plain Rust.
+fn add_wide_pair_from(start: usize, weights: &[WidePair], words: &[u32], sums: [&mut [i32]; 2]) {
+    let tokens = sums[0].len();
+    if start == tokens {
+        return;
+    }
+    let pairs: &[[i16; 2]] = bytemuck::cast_slice(words);
+    for (row, sums) in sums.into_iter().enumerate() {
+        for (token, sum) in sums.iter_mut().enumerate().skip(start) {
+            let weights = weights.iter().flat_map(|pair| &pair.as_chunks::<2>().0[2 * row..][..2]);
+            let activations = pairs.iter().skip(token).step_by(tokens);
+            *sum = weights.zip(activations).fold(*sum, |sum, (w, x)| {
+                let products = [0, 1].map(|i| i32::from(w[i]) * i32::from(x[i]));
+                sum.wrapping_add(products[0]).wrapping_add(products[1])
+            });
         }
     }
 }
@@ -192,17 +228,13 @@ fn single_from(weights: &[Pair], halves: &[[i16; PAIR_GROUP]], sums: [i32; 2]) -
 
 /// The dots of a vector and rows whose columns lie in pairs, those of all rows side by side.
 pub fn row_dots(vector: &[i16], rows: &[i16], sums: &mut [i32]) {
-    sums.fill(0);
-    add_row_dots(vector, rows.as_chunks::<2>().0, sums);
-}
-
-fn add_row_dots(vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
+    let pairs = rows.as_chunks::<2>().0;
     match Vectors::used() {
         // SAFETY: only vectors that the processor has are used.
-        Vectors::Avx512 => unsafe { avx512::add_dots(vector, pairs, sums) },
+        Vectors::Avx512 => unsafe { avx512::dots(vector, pairs, sums) },
         // SAFETY: as above.
-        Vectors::Avx2 => unsafe { avx2::add_dots(vector, pairs, sums) },
-        Vectors::Target => add_dots_from(0, vector, pairs, sums),
+        Vectors::Avx2 => unsafe { avx2::dots(vector, pairs, sums) },
+        Vectors::Target => dots_from(0, vector, pairs, sums),
     }
 }
 
@@ -211,15 +243,15 @@ fn two(numbers: &[i16]) -> [i16; 2] {
     [numbers[0], numbers.get(1).copied().unwrap_or(0)]
 }
 
-/// Adds the dots of the rows from `start` on, in plain Rust.
-fn add_dots_from(start: usize, vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
+/// The sums of the rows from `start` on, in plain Rust.
+fn dots_from(start: usize, vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
     let count = sums.len();
     if start == count {
         return;
     }
     for (row, sum) in sums.iter_mut().enumerate().skip(start) {
         let pairs = pairs.iter().skip(row).step_by(count);
-        *sum = vector.chunks(2).map(two).zip(pairs).fold(*sum, |sum, ([a, b], &[x, y])| {
+        *sum = vector.chunks(2).map(two).zip(pairs).fold(0, |sum: i32, ([a, b], &[x, y])| {
             let products = [(a, x), (b, y)].map(|(a, x)| i32::from(a) * i32::from(x));
             sum.wrapping_add(products[0]).wrapping_add(products[1])
         });
