@@ -32,6 +32,9 @@ pub fn command() -> Result<()> {
     for mut clippy in setup.toolchain.iter().flat_map(Toolchain::clippy) {
         shell::run(&mut clippy)?;
     }
+    if let Some(toolchain) = &setup.toolchain {
+        shell::run(&mut toolchain.check_defmt())?;
+    }
 
     steps.next("the firmware against the host");
     let host = Host::build(false)?;

@@ -90,6 +90,13 @@ impl Toolchain {
         main.chain(more)
     }
 
+    /// `cargo check` of the core for a board, with the logging that only boards link.
+    pub fn check_defmt(&self) -> Command {
+        let mut command = self.cargo("check", "release", M4.target);
+        command.args(["--features", "kibitzer-core/defmt", "--lib"]);
+        command
+    }
+
     fn clippy_for(&self, target: &str, what: &[&str]) -> Option<Command> {
         let mut command = match self {
             Self::Prebuilt => {

@@ -2,7 +2,7 @@
 //!
 //! Its panic handler calls a function that exists nowhere. Where the compiler finds that no panic can
 //! be reached it leaves the handler out, and the linker misses nothing; where one may be, linking
-//! fails. It reads a line and a network of which the compiler knows nothing, answers as a
+//! fails. It reads a line and networks of which the compiler knows nothing, answers as a
 //! chessboard does, and is never run: `cargo xtask proof` links it for a Cortex-M4 and a
 //! Cortex-M0+.
 //!
@@ -18,7 +18,7 @@ use core::panic::PanicInfo;
 use cortex_m_rt::entry;
 use kibitzer_core::{
     board::{Board, MAX_LINE, digest},
-    net::Model,
+    net::{Model, ModelError, ReadError, Source},
     viveka,
 };
 
@@ -56,13 +56,28 @@ fn main() -> ! {
     }
 }
 
-/// Reads a network, tells what is wrong with it or answers with it.
+/// Flash that is read through a driver, and may fail.
+struct Chip;
+
+impl Source for Chip {
+    fn read(&self, offset: u32, into: &mut [u8]) -> Result<(), ReadError> {
+        black_box((offset, into));
+        if black_box(true) { Ok(()) } else { Err(ReadError) }
+    }
+}
+
+/// Reads networks, from memory and from a chip, and answers with them.
 fn with_network(line: &[u8]) {
     static FLASH: [u8; 1024] = [0; 1024];
-    let file = black_box(&FLASH[..]);
     let mut scratch = [0; 1024];
     let scratch = black_box(&mut scratch[..]);
-    match Model::parse(file) {
+    tell(Model::parse(black_box(&FLASH[..])), line, scratch);
+    tell(Model::open(&Chip, scratch), line, scratch);
+}
+
+/// Tells what is wrong with a network or answers with it.
+fn tell(model: Result<Model<'_>, ModelError>, line: &[u8], scratch: &mut [u8]) {
+    match model {
         Ok(model) => {
             let _ = digest(&model, line, scratch, &mut Sink);
             answer(Board { weights: &viveka::FITTED, net: Some((&model, scratch)) }, line);

@@ -20,8 +20,10 @@ pub const LOGIT_FRACTION: u32 = 16;
 
 /// A legal move and what the network says of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ScoredMove {
     /// The move.
+    #[cfg_attr(feature = "defmt", defmt(Display2Format))]
     pub mv: Move,
     /// Its index, as the network sees it.
     pub index: MoveIndex,
@@ -33,7 +35,9 @@ pub struct ScoredMove {
 
 /// A position's legal moves and value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Evaluation {
+    #[cfg_attr(feature = "defmt", defmt(Debug2Format))]
     moves: Vec<ScoredMove, MAX_LEGAL>,
     value: i16,
 }

@@ -6,6 +6,7 @@ use crate::net::ConfigError;
 
 /// Why a model file was refused, or could not be evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ModelError {
     /// The file ends before its own structure does: bytes needed and bytes there.
     Truncated {

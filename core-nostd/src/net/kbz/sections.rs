@@ -14,6 +14,7 @@ pub const ALIGNMENT: usize = 16;
 
 /// A non-linear function that the file tabulates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Curve {
     /// `x · sigmoid(x)`.
     Silu,
@@ -32,6 +33,7 @@ impl Curve {
 
 /// A matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Matrix {
     /// Queries of the attention over the squares.
     Query,
@@ -108,6 +110,7 @@ impl Matrix {
 
 /// What a section holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Part {
     /// The points of a curve.
     Curve(Curve),

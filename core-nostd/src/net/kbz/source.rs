@@ -35,6 +35,7 @@ pub trait Source {
 
 /// A [`Source`] did not give the bytes that it was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ReadError;
 
 /// Bytes in memory, or in a source.

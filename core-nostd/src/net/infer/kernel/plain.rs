@@ -75,7 +75,7 @@ fn single(weights: &[i8], halves: &[i16]) -> [i32; 2] {
 }
 
 /// Halfwords hold wide activations as they hold narrow ones.
-#[cfg(not(any(kernels = "x86", kernels = "armv6m")))]
+#[cfg(not(any(kernels = "dsp", kernels = "x86", kernels = "armv6m")))]
 pub use pair_sums as wide_pair_sums;
 
 pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
