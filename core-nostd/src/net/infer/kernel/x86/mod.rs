@@ -144,7 +144,7 @@ fn pair_from(start: usize, weights: &[Pair], words: &[u32], sums: [&mut [i32]; 2
 }
 
 /// Groups of wide columns that are multiplied together.
-const CHUNK: usize = 256;
+const CHUNK: usize = 32;
 
 /// A group's weights as halfwords.
 type WidePair = [i16; PAIR_GROUP];
