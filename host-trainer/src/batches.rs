@@ -8,7 +8,7 @@ use kibitzer_core::{
 };
 use kibitzer_gpu::{Batch, Pair, pairs};
 
-use crate::records::{Record, RecordError};
+use crate::records::{PlayedOften, Record, RecordError};
 
 /// An empty batch with room for `positions` positions.
 pub fn with_capacity(positions: usize) -> Batch {
@@ -42,8 +42,8 @@ pub fn push_for_value(batch: &mut Batch, position: &Chess, perspective: Perspect
     batch.legal_offsets.push(batch.legal.len() as u32);
 }
 
-/// Adds a record's position with its legal moves; the target is the move played, the value the
-/// game's result. Returns the played move's place among the legal ones.
+/// Adds a record's position with its legal moves; the target is the record's own move, the value
+/// the games' mean result.
 ///
 /// # Errors
 /// If the record is damaged; the batch is then unchanged.
@@ -51,19 +51,41 @@ pub fn push_record(
     batch: &mut Batch,
     record: &Record,
     perspective: Perspective,
-) -> Result<usize, RecordError> {
+) -> Result<(), RecordError> {
+    push_played(batch, record, &[], perspective)
+}
+
+/// As [`push_record`], with several moves as one target: how often each was `played`. The
+/// record's own move counts where that is empty.
+///
+/// # Errors
+/// As [`push_record`].
+pub fn push_played(
+    batch: &mut Batch,
+    record: &Record,
+    played: &[PlayedOften],
+    perspective: Perspective,
+) -> Result<(), RecordError> {
     let position = record.position()?;
     let legal = position.legal_moves();
-    let played = record.played_among(&legal)?;
+    let own = record.played.among(&legal)?;
+    let often = |often: &PlayedOften| Ok((often.played.among(&legal)?, often.count));
+    let often = played.iter().map(often).collect::<Result<Vec<_>, _>>()?;
     let frame = Frame::new(perspective, position.turn());
     push_inputs(batch, &position, perspective);
     let start = batch.legal.len();
     batch.legal.extend(legal.iter().map(|&mv| index(mv, frame)));
     batch.legal_offsets.push(batch.legal.len() as u32);
     batch.target_policy.resize(batch.legal.len(), 0.0);
-    batch.target_policy[start + played] = 1.0;
-    batch.target_value.push(record.result.into());
-    Ok(played)
+    let total = often.iter().map(|&(_, count)| f64::from(count)).sum::<f64>();
+    for &(i, count) in &often {
+        batch.target_policy[start + i] = (f64::from(count) / total) as f32;
+    }
+    if often.is_empty() {
+        batch.target_policy[start + own] = 1.0;
+    }
+    batch.target_value.push(record.outcomes.mean() as f32);
+    Ok(())
 }
 
 /// The number of the move's index, by a table for all but underpromotions: half of the time that
@@ -145,11 +167,10 @@ mod tests {
     fn records_make_sound_batches_in_both_perspectives() {
         let position = parse_fen(FEN).unwrap();
         let mv = position.legal_moves()[5];
-        let mut record = Record::new(&position, mv, 14);
-        record.result = -1;
+        let record = Record::new(&position, mv, 14).with_result(-1);
         for perspective in [Perspective::Absolute, Perspective::Mover] {
             let mut batch = with_capacity(2);
-            assert_eq!(push_record(&mut batch, &record, perspective), Ok(5));
+            push_record(&mut batch, &record, perspective).unwrap();
             push_record(&mut batch, &record, perspective).unwrap();
             batch.validate().unwrap();
             batch.validate_targets().unwrap();

@@ -35,8 +35,32 @@ pub trait Examples: Send + Sync {
     /// What names the examples and their targets: a run that goes on needs the same.
     fn name(&self) -> ExamplesName;
 
+    /// The share that is held out, if that is settled already: [`Examples::is_held_out`] then
+    /// heeds no other.
+    fn fixed_share(&self) -> Option<f64> {
+        None
+    }
+
     /// Where they come from, for messages.
     fn place(&self) -> String;
+}
+
+impl dyn Examples + '_ {
+    /// The share of the groups that is held out if `wanted` is asked for, or else `default`.
+    ///
+    /// # Errors
+    /// [`UserError`] if another share is settled.
+    pub fn share(&self, wanted: Option<f64>, default: f64) -> Result<f64, UserError> {
+        match (self.fixed_share(), wanted) {
+            (Some(fixed), Some(wanted)) if fixed != wanted => {
+                let what = format!("a share of {wanted} where {fixed} was held out in packing");
+                let mend = "leave the share out, or pack the games again with --held-out";
+                Err(UserError::new(what, self.place(), mend))
+            }
+            (Some(fixed), _) => Ok(fixed),
+            (None, wanted) => Ok(wanted.unwrap_or(default)),
+        }
+    }
 }
 
 /// Names examples by their content.

@@ -4,7 +4,8 @@
 //!
 //! - [`cli`]: the command line; [`commands`] holds one file a subcommand.
 //! - [`pgn`], [`records`], [`batches`]: games to training records to batches; [`examples`] is what
-//!   these and other sources of training data have in common.
+//!   these and other sources of training data have in common. [`positions`]: when two are the
+//!   same; [`shard`]: a part of the work.
 //! - [`model`], [`checkpoint`], [`network`], [`device`]: a network in its files and at work.
 //! - [`library`], [`fit`], [`judge`], [`engine`]: labelled positions, Viveka's weights fitted to them, and
 //!   how well choices do on them; [`report`] writes all of it up. [`labels`] are the same
@@ -34,9 +35,11 @@ pub mod network;
 pub mod order;
 pub mod pgn;
 pub mod plot;
+pub mod positions;
 pub mod progress;
 pub mod quantize;
 pub mod records;
 pub mod report;
+pub mod shard;
 pub mod train;
 pub mod tuning;

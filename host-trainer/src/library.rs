@@ -9,12 +9,12 @@ use std::{
 use anyhow::Result;
 use kibitzer_core::{
     position::parse_fen,
-    shakmaty::{Chess, EnPassantMode, Move, Position as _, uci::UciMove, zobrist::Zobrist128},
+    shakmaty::{Chess, Move, Position as _, uci::UciMove},
     viveka::LastMove,
 };
 use serde::Deserialize;
 
-use crate::{error::UserError, network::uci, pgn};
+use crate::{error::UserError, network::uci, pgn, positions};
 
 /// Score of a mate, in centipawns.
 pub const MATE: i32 = 10_000;
@@ -92,10 +92,9 @@ impl Line {
 }
 
 impl LabelledPosition {
-    /// Equal where the position is: the same pieces, side to move, castling rights and legal
-    /// captures in passing, by whatever moves.
-    pub fn key(&self) -> Zobrist128 {
-        self.position.zobrist_hash(EnPassantMode::Legal)
+    /// See [`positions::key`].
+    pub fn key(&self) -> u128 {
+        positions::key(&self.position)
     }
 
     /// The best label.

@@ -203,8 +203,8 @@ mod tests {
         let legal = start.legal_moves();
         let e4 = *legal.iter().find(|&&mv| uci(mv) == "e2e4").unwrap();
         let record = |game_hash: u64| {
-            let mut record = Record::new(&start, e4, 0);
-            (record.game_hash, record.result) = (game_hash, 1);
+            let mut record = Record::new(&start, e4, 0).with_result(1);
+            record.game_hash = game_hash;
             record
         };
         let halves = [true, false].map(|side| {

@@ -7,7 +7,6 @@ use std::{
 
 use anyhow::Result;
 use indicatif::ProgressBar;
-use kibitzer_core::shakmaty::zobrist::Zobrist128;
 use rayon::prelude::*;
 
 use super::store::{Labels, Packed};
@@ -59,7 +58,7 @@ pub fn read(paths: &[PathBuf]) -> Result<Read> {
 #[derive(Default)]
 struct Reader {
     labels: Labels,
-    seen: HashSet<Zobrist128>,
+    seen: HashSet<u128>,
     again: usize,
 }
 
@@ -91,7 +90,7 @@ impl Reader {
         };
         let filled = lines.par_iter().filter(|(_, line)| !line.trim().is_empty());
         // In order, so that the first mistake in the file is told.
-        let parsed: Vec<Result<(Zobrist128, Packed), UserError>> = filled.map(parse).collect();
+        let parsed: Vec<Result<(u128, Packed), UserError>> = filled.map(parse).collect();
         for outcome in parsed {
             let (key, packed) = outcome?;
             if self.seen.insert(key) {

@@ -6,18 +6,20 @@ use kibitzer_core::{
 
 use crate::{
     library::LabelledPosition,
-    records::{Record, RecordError},
+    records::{PackedPosition, RecordError},
 };
 
-/// Bytes of a position besides the two of each score: the packed position, and where its scores
-/// end. With 33 legal moves, a middlegame's average, a position takes 122.
-pub const BYTES_BESIDE_SCORES: usize = size_of::<Record>() + size_of::<u64>();
+/// Bytes of a position besides the two of each score: the packed position, the hash of its
+/// opening, and where its scores end. With 33 legal moves, a middlegame's average, a position
+/// takes 114.
+pub const BYTES_BESIDE_SCORES: usize = size_of::<PackedPosition>() + 2 * size_of::<u64>();
 
 /// Positions with the score of every legal move.
 #[derive(Debug, Default)]
 pub struct Labels {
-    /// The positions; the played move is a best one, the game's hash that of the opening.
-    records: Vec<Record>,
+    positions: Vec<PackedPosition>,
+    /// Hash of each position's opening: by it, it is held out or not.
+    groups: Vec<u64>,
     /// Where each position's scores end.
     ends: Vec<u64>,
     /// Scores in centipawns from the mover's side, in the order of the legal moves.
@@ -27,7 +29,8 @@ pub struct Labels {
 /// A position and its scores, ready to be stored.
 #[derive(Debug)]
 pub(super) struct Packed {
-    record: Record,
+    position: PackedPosition,
+    group: u64,
     scores: Vec<i16>,
 }
 
@@ -41,29 +44,28 @@ impl Packed {
             i16::try_from(score).expect("labels are clamped to mates")
         });
         let scores = scores.collect();
-        let best = labelled.moves.iter().max_by_key(|m| m.score).expect("a legal move").mv;
-        let mut record = Record::new(position, best, 0);
-        // By its name an opening is held out or not.
-        record.game_hash = fnv::bytes(fnv::START, labelled.opening.bytes());
-        Packed { record, scores }
+        let position = PackedPosition::new(position, 0);
+        let group = fnv::bytes(fnv::START, labelled.opening.bytes());
+        Packed { position, group, scores }
     }
 }
 
 impl Labels {
     pub(super) fn push(&mut self, packed: &Packed) {
-        self.records.push(packed.record);
+        self.positions.push(packed.position);
+        self.groups.push(packed.group);
         self.scores.extend_from_slice(&packed.scores);
         self.ends.push(self.scores.len() as u64);
     }
 
     /// Number of positions.
     pub fn len(&self) -> usize {
-        self.records.len()
+        self.positions.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.records.is_empty()
+        self.positions.is_empty()
     }
 
     /// Bytes that positions and scores take.
@@ -76,7 +78,7 @@ impl Labels {
     /// # Errors
     /// If it was not packed by this program, which is a defect.
     pub fn position(&self, i: usize) -> Result<Chess, RecordError> {
-        self.records[i].position()
+        self.positions[i].unpack()
     }
 
     /// The scores of number `i` in centipawns, in the order of its legal moves; at least one.
@@ -87,16 +89,16 @@ impl Labels {
 
     /// Hash of the opening of number `i`.
     pub fn opening_hash(&self, i: usize) -> u64 {
-        self.records[i].game_hash
+        self.groups[i]
     }
 
     /// A digest of the positions with their openings and scores, in order.
     pub fn digest(&self) -> u64 {
         let scores =
             self.scores.iter().fold(fnv::START, |hash, score| fnv::step(hash, *score as u64));
-        bytemuck::cast_slice(&self.records)
-            .iter()
-            .fold(scores, |hash, &word: &u64| fnv::step(hash, word))
+        let positions = bytemuck::cast_slice(&self.positions).iter();
+        let words = positions.chain(&self.groups);
+        words.fold(scores, |hash, &word: &u64| fnv::step(hash, word))
     }
 }
 
@@ -123,7 +125,7 @@ mod tests {
                 assert_eq!(i32::from(score), label.score);
             }
         }
-        assert_eq!(labels.bytes(), 300 * 56 + 2 * labels.scores.len());
+        assert_eq!(labels.bytes(), 300 * 48 + 2 * labels.scores.len());
         assert_ne!(labels.digest(), Labels::default().digest());
     }
 }

@@ -1,14 +1,26 @@
-//! One game: from its tags and moves to records.
+//! One game: from its tags and moves to positions.
 use std::{fmt, io, ops::ControlFlow};
 
 use kibitzer_core::{
     fnv,
     position::{FenError, parse_fen},
-    shakmaty::{Chess, Color, EnPassantMode, KnownOutcome, Outcome, Position as _, fen::Fen},
+    shakmaty::{
+        Chess, Color, EnPassantMode, KnownOutcome, Outcome, Position as _, fen::Fen, san::San,
+    },
 };
-use pgn_reader::{RawTag, SanPlus, Skip, Visitor};
+use pgn_reader::{RawComment, RawTag, SanPlus, Skip, Visitor};
 
-use crate::records::{Played, Record};
+use super::{
+    filter::{Filter, Unwanted},
+    tags::Tags,
+};
+use crate::{
+    positions,
+    records::{PackedPosition, Played, Record},
+};
+
+/// Half-moves that a game may have: more are no game, and would not fit a record.
+const MOST_PLIES: usize = 6000;
 
 /// Why a game is skipped.
 #[derive(Debug)]
@@ -21,12 +33,18 @@ pub(super) enum Fault {
     FenText,
     /// A move that the position does not allow: the moves before it, and its spelling.
     Illegal(usize, String),
+    /// A move that is none, after so many moves.
+    Null(usize),
     /// No move at all.
     NoMoves,
+    /// More moves than a game has.
+    TooLong,
     /// Neither won nor drawn, or broken off.
     NoResult,
     /// Not PGN.
     Syntax(io::Error),
+    /// A sound game that is not asked for.
+    Unwanted(Unwanted),
 }
 
 impl fmt::Display for Fault {
@@ -36,66 +54,109 @@ impl fmt::Display for Fault {
             Fault::Fen(error) => write!(f, "its FEN tag: {error}"),
             Fault::FenText => f.write_str("its FEN tag is not text"),
             Fault::Illegal(ply, san) => write!(f, "{san} after {ply} half-moves is not legal"),
+            Fault::Null(ply) => write!(f, "a null move after {ply} half-moves"),
             Fault::NoMoves => f.write_str("it has no moves"),
+            Fault::TooLong => write!(f, "it has more than {MOST_PLIES} half-moves"),
             Fault::NoResult => f.write_str("it ends without 1-0, 0-1 or 1/2-1/2"),
             Fault::Syntax(error) => write!(f, "{error}"),
+            Fault::Unwanted(why) => write!(f, "its {why} is not asked for"),
         }
     }
 }
 
-/// Collects the records of the game being read; the buffer is reused from game to game.
+/// A position of a game and the move played in it.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// The position's name: see [`positions::key`].
+    pub key: u128,
+    /// The position.
+    pub packed: PackedPosition,
+    /// The move played.
+    pub played: Played,
+    /// What is said of the move, where comments are asked for.
+    pub comment: String,
+}
+
+/// A whole game, as it was read.
+#[derive(Debug)]
+pub struct Game<'a> {
+    /// Hash of its start and moves: equal games have equal hashes.
+    pub hash: u64,
+    /// Who won.
+    pub winner: Option<Color>,
+    /// Its tags.
+    pub tags: &'a Tags,
+    /// Its positions, those that are wanted.
+    pub steps: &'a [Step],
+}
+
+impl Game<'_> {
+    /// Its positions as records.
+    pub fn records(&self) -> impl Iterator<Item = Record> + '_ {
+        self.steps.iter().map(|step| {
+            let turn = step.packed.turn();
+            let result = self.winner.map_or(0, |winner| if winner == turn { 1 } else { -1 });
+            Record::of(step.packed, step.played, self.hash).with_result(result)
+        })
+    }
+}
+
+/// Collects the steps of the game being read; the buffer is reused from game to game.
 #[derive(Debug, Default)]
 pub(super) struct GameVisitor {
-    records: Vec<Record>,
-    start: Chess,
+    filter: Filter,
+    /// Whether comments are kept.
+    comments: bool,
+    tags: Tags,
+    steps: Vec<Step>,
+    plies: usize,
+    hash: u64,
     /// Set by the game's termination: the winner, or `None` for a draw.
     winner: Option<Option<Color>>,
 }
 
 impl GameVisitor {
-    /// Completes the records of the game just read, which is number `game` of its file.
-    pub(super) fn finish(&mut self, game: u32) -> &[Record] {
-        let game_hash = self.hash();
-        let winner = self.winner.flatten();
-        let mut mover = self.start.turn();
-        for record in &mut self.records {
-            record.game = game;
-            record.game_hash = game_hash;
-            record.result = winner.map_or(0, |winner| if winner == mover { 1 } else { -1 });
-            mover = mover.other();
-        }
-        &self.records
+    pub(super) fn new(filter: Filter, comments: bool) -> GameVisitor {
+        GameVisitor { filter, comments, ..GameVisitor::default() }
     }
 
-    /// FNV-1a over the start position, if it is not the usual one, and the moves.
-    fn hash(&self) -> u64 {
-        let mut hash = fnv::START;
-        if self.start != Chess::default() {
-            let fen = Fen::from_position(&self.start, EnPassantMode::Legal);
-            hash = fnv::bytes(hash, fen.to_string().bytes());
+    /// The game just read.
+    pub(super) fn game(&self) -> Game<'_> {
+        Game {
+            hash: self.hash,
+            winner: self.winner.flatten(),
+            tags: &self.tags,
+            steps: &self.steps,
         }
-        let moves = self.records.iter().map(|record| bytemuck::bytes_of::<Played>(&record.played));
-        fnv::bytes(hash, moves.flatten().copied())
     }
 }
 
+/// The tags as they come: the start position, if it is not the usual one.
+type Start = Option<Chess>;
+
 impl Visitor for GameVisitor {
-    type Tags = ();
+    type Tags = Start;
     type Movetext = Chess;
     type Output = Result<(), Fault>;
 
-    fn begin_tags(&mut self) -> ControlFlow<Self::Output, ()> {
-        self.records.clear();
-        self.start = Chess::default();
+    fn begin_tags(&mut self) -> ControlFlow<Self::Output, Start> {
+        self.steps.clear();
+        self.tags = Tags::default();
+        self.plies = 0;
         self.winner = None;
-        ControlFlow::Continue(())
+        ControlFlow::Continue(None)
     }
 
-    fn tag(&mut self, (): &mut (), name: &[u8], value: RawTag<'_>) -> ControlFlow<Self::Output> {
+    fn tag(
+        &mut self,
+        start: &mut Start,
+        name: &[u8],
+        value: RawTag<'_>,
+    ) -> ControlFlow<Self::Output> {
         let fault = match name {
             b"FEN" => match value.decode_utf8().map(|text| parse_fen(&text)) {
-                Ok(Ok(start)) => {
-                    self.start = start;
+                Ok(Ok(position)) => {
+                    *start = Some(position);
                     return ControlFlow::Continue(());
                 }
                 Ok(Err(error)) => Fault::Fen(error),
@@ -104,25 +165,63 @@ impl Visitor for GameVisitor {
             b"Variant" if !is_chess(value.as_bytes()) => {
                 Fault::Variant(value.decode_utf8_lossy().into_owned())
             }
-            _ => return ControlFlow::Continue(()),
+            _ => {
+                self.tags.add(name, &value.decode_utf8_lossy());
+                return ControlFlow::Continue(());
+            }
         };
         ControlFlow::Break(Err(fault))
     }
 
-    fn begin_movetext(&mut self, (): ()) -> ControlFlow<Self::Output, Chess> {
-        ControlFlow::Continue(self.start.clone())
+    fn begin_movetext(&mut self, start: Start) -> ControlFlow<Self::Output, Chess> {
+        if let Some(why) = self.filter.unwanted(&self.tags) {
+            return ControlFlow::Break(Err(Fault::Unwanted(why)));
+        }
+        self.hash = fnv::START;
+        if let Some(start) = start.as_ref().filter(|&start| *start != Chess::default()) {
+            let fen = Fen::from_position(start, EnPassantMode::Legal);
+            self.hash = fnv::bytes(self.hash, fen.to_string().bytes());
+        }
+        ControlFlow::Continue(start.unwrap_or_default())
     }
 
     fn san(&mut self, position: &mut Chess, san: SanPlus) -> ControlFlow<Self::Output> {
-        let ply = self.records.len();
-        match san.san.to_move(position) {
+        let ply = self.plies;
+        let fault = match san.san.to_move(position) {
+            Ok(_) if ply == MOST_PLIES => Fault::TooLong,
             Ok(mv) => {
-                self.records.push(Record::new(position, mv, ply));
+                let played = mv.into();
+                if self.filter.wants_ply(ply) {
+                    self.steps.push(Step {
+                        key: positions::key(position),
+                        packed: PackedPosition::new(position, ply),
+                        played,
+                        comment: String::new(),
+                    });
+                }
+                self.hash = fnv::bytes(self.hash, bytemuck::bytes_of(&played).iter().copied());
                 position.play_unchecked(mv);
-                ControlFlow::Continue(())
+                self.plies += 1;
+                return ControlFlow::Continue(());
             }
-            Err(_) => ControlFlow::Break(Err(Fault::Illegal(ply, san.to_string()))),
-        }
+            Err(_) if san.san == San::Null => Fault::Null(ply),
+            Err(_) => Fault::Illegal(ply, san.to_string()),
+        };
+        ControlFlow::Break(Err(fault))
+    }
+
+    fn partial_comment(
+        &mut self,
+        _: &mut Chess,
+        text: RawComment<'_>,
+    ) -> ControlFlow<Self::Output> {
+        self.comment_on_last(text);
+        ControlFlow::Continue(())
+    }
+
+    fn comment(&mut self, _: &mut Chess, text: RawComment<'_>) -> ControlFlow<Self::Output> {
+        self.comment_on_last(text);
+        ControlFlow::Continue(())
     }
 
     fn begin_variation(&mut self, _: &mut Chess) -> ControlFlow<Self::Output, Skip> {
@@ -139,12 +238,27 @@ impl Visitor for GameVisitor {
     }
 
     fn end_game(&mut self, _: Chess) -> Self::Output {
-        if self.records.is_empty() {
-            Err(Fault::NoMoves)
-        } else if self.winner.is_none() {
-            Err(Fault::NoResult)
-        } else {
-            Ok(())
+        match self.winner {
+            _ if self.plies == 0 => Err(Fault::NoMoves),
+            None => Err(Fault::NoResult),
+            Some(winner) if !self.filter.wants_result(winner) => {
+                Err(Fault::Unwanted(Unwanted::Result))
+            }
+            Some(_) if self.steps.is_empty() => Err(Fault::Unwanted(Unwanted::Ply)),
+            Some(_) => Ok(()),
+        }
+    }
+}
+
+impl GameVisitor {
+    /// Keeps a comment with the move before it, if that is wanted.
+    fn comment_on_last(&mut self, text: RawComment<'_>) {
+        if !self.comments {
+            return;
+        }
+        let played = self.plies.wrapping_sub(1);
+        if let Some(step) = self.steps.last_mut().filter(|s| usize::from(s.packed.ply) == played) {
+            step.comment.push_str(&String::from_utf8_lossy(text.as_bytes()));
         }
     }
 }

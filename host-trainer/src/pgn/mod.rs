@@ -1,19 +1,35 @@
-//! Games in PGN to records: [`open`] finds the text, [`read_games`] the positions.
+//! Games in PGN to positions: [`open`] finds the text, [`Games`] reads it.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `source.rs` | files and standard input, plain or compressed |
+//! | `game.rs` | one game: its positions, or why it is skipped |
+//! | `tags.rs`, `filter.rs` | what is asked of a game |
+mod filter;
 mod game;
 mod source;
+mod tags;
 
 use std::{
-    collections::HashSet,
+    collections::BTreeMap,
     io,
     path::{Path, PathBuf},
 };
 
 use anyhow::Result;
+pub use filter::{Ending, Filter, Range, Unwanted};
 use game::{Fault, GameVisitor};
+pub use game::{Game, Step};
 use pgn_reader::Reader;
 pub use source::open;
+pub use tags::{Date, Tags};
 
-use crate::{error::UserError, progress, records::Record};
+use crate::{error::UserError, progress};
+
+/// Bytes of a line of tags that are read; a longer one is broken.
+const TAG_LINE: usize = 1 << 13;
+/// Bytes of a comment that are read at once.
+const COMMENT: usize = 1 << 14;
 
 /// Reasons kept for [`Summary::reasons`].
 const REASONS: usize = 3;
@@ -27,6 +43,8 @@ pub struct Summary {
     pub positions: u64,
     /// Games left out because one with the same moves came before.
     pub duplicates: u64,
+    /// Games that were not asked for, by what the filter asks.
+    pub unwanted: BTreeMap<Unwanted, u64>,
     /// Games left out because they are broken or without a result.
     pub skipped: u64,
     /// Why, for the first three: file, game (from 1), reason.
@@ -41,23 +59,43 @@ impl Summary {
             "{positions} positions of {games} games; {duplicates} repeated games left out, \
              {skipped} skipped"
         );
+        if !self.unwanted.is_empty() {
+            let counts = self.unwanted.iter().map(|(why, count)| format!("{count} by {why}"));
+            tracing::info!("not asked for: {}", counts.collect::<Vec<_>>().join(", "));
+        }
         for reason in &self.reasons {
             tracing::warn!("skipped {reason}");
         }
     }
+
+    /// Counts a game that is not taken.
+    fn leave_out(&mut self, name: &Path, number: u64, fault: &Fault) {
+        if let Fault::Unwanted(why) = fault {
+            *self.unwanted.entry(*why).or_default() += 1;
+            return;
+        }
+        self.skipped += 1;
+        if self.reasons.len() < REASONS {
+            self.reasons.push(format!("{} game {number}: {fault}", name.display()));
+        }
+    }
 }
 
-/// Reads games, each once.
+/// Reads games.
 #[derive(Debug, Default)]
 pub struct Games {
     visitor: GameVisitor,
-    seen: HashSet<u64>,
     summary: Summary,
 }
 
 impl Games {
-    /// Calls `take` with the records of every whole game of the PGN text `input`, named `name` in
-    /// errors. A broken game is skipped whole, with its reason in the summary.
+    /// Reads those that the filter asks for; their comments are kept if that is wanted.
+    pub fn new(filter: &Filter, comments: bool) -> Games {
+        Games { visitor: GameVisitor::new(filter.clone(), comments), summary: Summary::default() }
+    }
+
+    /// Calls `take` with every whole game of the PGN text `input`, named `name` in errors. A
+    /// broken game is skipped whole, with its reason in the summary.
     ///
     /// # Errors
     /// [`UserError`] if the text breaks off (a damaged archive); whatever `take` fails with.
@@ -65,42 +103,27 @@ impl Games {
         &mut self,
         name: &Path,
         input: impl io::Read,
-        mut take: impl FnMut(&[Record]) -> Result<()>,
+        mut take: impl FnMut(&Game) -> Result<()>,
     ) -> Result<()> {
-        let mut reader = Reader::build(input).set_supported_comment_length(1 << 14).finish();
+        let reader = Reader::build(input).set_supported_tag_line_length(TAG_LINE);
+        let mut reader = reader.set_supported_comment_length(COMMENT).finish();
         for number in 1.. {
             let fault = match reader.read_game(&mut self.visitor) {
                 Ok(None) => break,
                 Ok(Some(Ok(()))) => {
-                    if let Some(game) = self.accept() {
-                        take(game)?;
-                    }
+                    let game = self.visitor.game();
+                    self.summary.games += 1;
+                    self.summary.positions += game.steps.len() as u64;
+                    take(&game)?;
                     continue;
                 }
                 Ok(Some(Err(fault))) => fault,
                 Err(error) if error.kind() == io::ErrorKind::InvalidData => Fault::Syntax(error),
                 Err(error) => return Err(breaks_off(name, number, &error).into()),
             };
-            self.summary.skipped += 1;
-            if self.summary.reasons.len() < REASONS {
-                let reason = format!("{} game {number}: {fault}", name.display());
-                self.summary.reasons.push(reason);
-            }
+            self.summary.leave_out(name, number, &fault);
         }
         Ok(())
-    }
-
-    /// The finished game's records, unless its moves were seen before.
-    fn accept(&mut self) -> Option<&[Record]> {
-        let number = u32::try_from(self.summary.games).unwrap_or(u32::MAX);
-        let game = self.visitor.finish(number);
-        if !self.seen.insert(game[0].game_hash) {
-            self.summary.duplicates += 1;
-            return None;
-        }
-        self.summary.games += 1;
-        self.summary.positions += game.len() as u64;
-        Some(game)
     }
 
     /// What has been read so far.
@@ -117,20 +140,22 @@ fn breaks_off(name: &Path, game: u64, error: &io::Error) -> UserError {
     )
 }
 
-/// Hands every whole game of `paths` to `take`, with a spinner that counts positions.
+/// Hands every whole game of `paths` that the filter asks for to `take`, with a spinner that
+/// counts positions.
 ///
 /// # Errors
 /// [`UserError`] if a file cannot be read, or if none holds a whole game; `take`'s own.
 pub fn read_all(
     paths: &[PathBuf],
-    mut take: impl FnMut(&[Record]) -> Result<()>,
+    filter: &Filter,
+    mut take: impl FnMut(&Game) -> Result<()>,
 ) -> Result<Summary> {
     let spinner = progress::spinner("positions");
-    let mut games = Games::default();
+    let mut games = Games::new(filter, false);
     for path in paths {
         let text = open(path)?;
         games.read(path, text, |game| {
-            spinner.inc(game.len() as u64);
+            spinner.inc(game.steps.len() as u64);
             take(game)
         })?;
     }
@@ -142,7 +167,14 @@ pub fn read_all(
     Ok(summary)
 }
 
-fn no_games(path: &Path, summary: &Summary) -> UserError {
+/// The refusal of text without a game that can be read.
+pub fn no_games(path: &Path, summary: &Summary) -> UserError {
+    if !summary.unwanted.is_empty() {
+        let counts: Vec<String> =
+            summary.unwanted.iter().map(|(why, count)| format!("{count} by {why}")).collect();
+        let what = format!("no game is asked for ({} left out)", counts.join(", "));
+        return UserError::new(what, path.display(), "widen the filter's ranges");
+    }
     let what = match summary.reasons.first() {
         Some(reason) => format!("no whole game ({} skipped; {reason})", summary.skipped),
         None => "no games".into(),
@@ -155,17 +187,26 @@ mod tests {
     use kibitzer_core::shakmaty::{EnPassantMode, Position as _, fen::Fen};
 
     use super::*;
+    use crate::records::Record;
 
     fn read(text: &str) -> (Vec<Record>, Summary) {
-        let mut games = Games::default();
+        read_bytes(text.as_bytes(), &Filter::default())
+    }
+
+    fn read_bytes(text: &[u8], filter: &Filter) -> (Vec<Record>, Summary) {
+        let mut games = Games::new(filter, false);
         let mut records = Vec::new();
         games
-            .read(&PathBuf::from("t.pgn"), text.as_bytes(), |game| {
-                records.extend_from_slice(game);
+            .read(&PathBuf::from("t.pgn"), text, |game| {
+                records.extend(game.records());
                 Ok(())
             })
             .unwrap();
         (records, games.summary().clone())
+    }
+
+    fn result(record: &Record) -> f64 {
+        record.outcomes.mean()
     }
 
     fn reason(text: &str) -> String {
@@ -183,8 +224,8 @@ mod tests {
              (1. d4 d5 (1... Nf6)) 1... e5 ; to the end 2. d4\r\n 2.Nf3?! Nc6 1-0\r\n\r\n",
         );
         assert_eq!(plain, decorated);
-        let results: Vec<i8> = plain.0.iter().map(|r| r.result).collect();
-        assert_eq!(results, [1, -1, 1, -1]);
+        let results: Vec<f64> = plain.0.iter().map(result).collect();
+        assert_eq!(results, [1.0, -1.0, 1.0, -1.0]);
     }
 
     #[test]
@@ -196,9 +237,9 @@ mod tests {
         assert_eq!(Fen::from_position(&start, EnPassantMode::Legal).to_string(), fen);
         let last = records[1].position().unwrap();
         let legal = last.legal_moves();
-        let played = legal[records[1].played_among(&legal).unwrap()];
+        let played = legal[records[1].played.among(&legal).unwrap()];
         assert_eq!(played.to_string(), "a7-a8=N");
-        assert_eq!((records[0].result, records[1].result), (1, -1));
+        assert_eq!((result(&records[0]), result(&records[1])), (1.0, -1.0));
     }
 
     #[test]
@@ -223,15 +264,15 @@ mod tests {
     }
 
     #[test]
-    fn good_games_beside_broken_ones_are_read_once_each() {
+    fn good_games_beside_broken_ones_are_read() {
         let text = "1. e4 e5 1-0\n\n1. e5 1-0\n\n1. d4 1/2-1/2\n\n1. e4 e5 0-1\n\n1. c4 *\n\n\
                     1. a9 x 1-0\n\n1. Nf3 d5 2. b";
         let (records, summary) = read(text);
-        assert_eq!(records.len(), 3);
-        assert_eq!((summary.games, summary.duplicates, summary.skipped), (2, 1, 4));
+        assert_eq!(records.len(), 5);
+        assert_eq!((summary.games, summary.skipped), (3, 4));
         assert_eq!(summary.reasons.len(), 3);
         assert!(summary.reasons[0].starts_with("t.pgn game 2: e5 after 0"));
-        assert_eq!(records[2].game, 1);
+        assert_eq!(records[0].game_hash, records[4].game_hash, "equal moves");
     }
 
     #[test]
@@ -246,5 +287,81 @@ mod tests {
         let mut games = Games::default();
         games.read(&path, open(&path).unwrap(), |_| Ok(())).unwrap();
         assert_eq!(games.summary().games, 2);
+    }
+
+    #[test]
+    fn what_other_programs_write_is_read() {
+        let plain = read("1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. O-O 1/2-1/2\n");
+        for text in [
+            // Zeros for castling, more squares than needed, dashes for the draw.
+            "1. e2e4 e7e5 2. Ng1f3 Nb8c6 3. Bf1c4 Bf8c5 4. 0-0 1/2\u{2013}1/2\n",
+            // Latin-1 in tags and comments, carriage returns, a percent line, a line comment.
+            "[White \"M\u{fc}ller\"]\r\n\r\n1. e4 e5 {sch\u{f6}n} 2. Nf3 Nc6\r\n% x\r\n3. Bc4 Bc5 ; y\r\n4. O-O 1/2-1/2\r\n",
+            // A tag of some thousand bytes, null moves in a variation, a Chess tag.
+            &format!(
+                "[Annotator \"{}\"]\n[Variant \"chess\"]\n\n1. e4 (1. -- e5 2. Z0) e5 2. Nf3 Nc6 \
+                 3. Bc4 Bc5 4. O-O 1/2-1/2\n",
+                "x".repeat(5000)
+            ),
+        ] {
+            let latin_1: Vec<u8> = text.chars().map(|c| u8::try_from(c).unwrap_or(b'-')).collect();
+            assert_eq!(read_bytes(&latin_1, &Filter::default()), plain, "{text}");
+        }
+        assert_eq!(plain.0.len(), 7);
+    }
+
+    #[test]
+    fn null_moves_other_variants_and_endless_games_are_skipped_with_a_reason() {
+        assert_eq!(reason("1. e4 -- 2. d4 1-0\n"), "t.pgn game 1: a null move after 1 half-moves");
+        assert_eq!(reason("1. e4 Z0 2. d4 1-0\n"), "t.pgn game 1: a null move after 1 half-moves");
+        for variant in ["Chess960", "Fischerandom"] {
+            assert_eq!(
+                reason(&format!("[Variant \"{variant}\"]\n\n1. e4 1-0\n")),
+                format!("t.pgn game 1: the variant {variant} is not read")
+            );
+        }
+        let shuffled =
+            "[FEN \"bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9\"]";
+        assert_eq!(
+            reason(&format!("{shuffled}\n\n9. O-O 1-0\n")),
+            "t.pgn game 1: O-O after 0 half-moves is not legal"
+        );
+        let knights = "Nf3 Nf6 Ng1 Ng8 ".repeat(1501);
+        assert_eq!(
+            reason(&format!("{knights} 1/2-1/2\n")),
+            "t.pgn game 1: it has more than 6000 half-moves"
+        );
+        let cut = reason("[Event \"x\"]\n[Site \"cut h");
+        assert_eq!(cut, "t.pgn game 1: unterminated tag");
+    }
+
+    #[test]
+    fn filters_take_games_by_tags_result_and_length_and_positions_by_ply() {
+        let game = |elo: u16, date: &str, rest: &str| {
+            format!(
+                "[WhiteElo \"{elo}\"]\n[BlackElo \"2500\"]\n[Date \"{date}\"]\n\
+                 [TimeControl \"180+2\"]\n\n{rest}\n\n"
+            )
+        };
+        let text = game(2400, "2018.05.01", "1. e4 e5 2. Nf3 1-0")
+            + &game(2300, "2018.05.01", "1. e4 e5 2. Nc3 1-0")
+            + &game(2400, "2017.05.01", "1. e4 e5 2. d4 1-0")
+            + &game(2400, "2018.05.01", "1. e4 e5 2. c4 0-1")
+            + &game(2400, "2018.05.01", "1. e4 1-0");
+        let filter = Filter {
+            elo: "2400..".parse().ok(),
+            date: "2018".parse().ok(),
+            result: vec!["1-0".parse().unwrap()],
+            ply: "1..9".parse().ok(),
+            time: "..300".parse().ok(),
+        };
+        let (records, summary) = read_bytes(text.as_bytes(), &filter);
+        assert_eq!(records.iter().map(|r| r.packed.ply).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!((summary.games, summary.positions, summary.skipped), (1, 2, 0));
+        use Unwanted::{Date, Elo, Ply, Result};
+        let counts = [(Elo, 1), (Date, 1), (Result, 1), (Ply, 1)];
+        assert_eq!(summary.unwanted, counts.into_iter().collect());
+        let slow = Filter { time: "480..".parse().ok(), ..Filter::default() };
+        assert_eq!(read_bytes(text.as_bytes(), &slow).1.unwanted[&Unwanted::Time], 5);
     }
 }

@@ -1,7 +1,8 @@
-//! The file of records: a 64-byte header, then the records.
+//! The file of records: a 64-byte header, the records, and the lists of moves of those positions
+//! in which several were played.
 use std::{
     fs::File,
-    io::{Seek, SeekFrom, Write},
+    io::{self, BufWriter, Seek, SeekFrom, Write},
     ops::Deref,
     path::Path,
 };
@@ -11,12 +12,12 @@ use bytemuck::{Pod, Zeroable};
 use kibitzer_core::fnv;
 use memmap2::Mmap;
 
-use super::Record;
-use crate::error::UserError;
+use super::{PlayedOften, Record, Side, Split};
+use crate::{error::UserError, pgn::Date};
 
 const MAGIC: [u8; 8] = *b"KIBRECS\n";
 /// Counts up whenever [`Record`] changes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const PACK_AGAIN: &str = "make it again with kibitzer pack";
 
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
@@ -26,27 +27,21 @@ struct Header {
     version: u32,
     record_bytes: u32,
     records: u64,
+    /// Entries of the list of moves behind the records.
+    choices: u64,
     games: u64,
-    /// Digest of the games' hashes in order: names the content.
+    /// Digest of records and list: names the content.
     fingerprint: u64,
-    reserved: [u64; 3],
+    /// Share that is held out: of the games where they are split by hash, else of the records.
+    share: f64,
+    /// The day from which games are held out, as in 20190630; 0 where hashes decide.
+    from: u32,
+    reserved: u32,
 }
 
 const HEADER_BYTES: usize = size_of::<Header>();
 
 impl Header {
-    fn new(records: u64, games: u64, fingerprint: u64) -> Header {
-        Header {
-            magic: MAGIC,
-            version: VERSION,
-            record_bytes: size_of::<Record>() as u32,
-            records,
-            games,
-            fingerprint,
-            reserved: [0; 3],
-        }
-    }
-
     /// What is wrong with a file that starts with this header and has `bytes` bytes.
     fn fault(&self, bytes: usize) -> Option<String> {
         let record_bytes = size_of::<Record>() as u32;
@@ -60,15 +55,15 @@ impl Header {
                 self.version, self.record_bytes
             ));
         }
-        if self.records == 0 || self.records > u64::from(u32::MAX) {
+        let limit = u64::from(u32::MAX);
+        if self.records == 0 || self.records > limit || self.choices > limit {
             return Some(format!("a count of {} records", self.records));
         }
-        let body = (bytes - HEADER_BYTES) as u64;
-        let promised = self.records * u64::from(record_bytes);
-        (body != promised).then(|| {
-            let whole = body / u64::from(record_bytes);
-            format!("{whole} whole records where the header promises {}", self.records)
-        })
+        let promised = HEADER_BYTES as u64
+            + self.records * size_of::<Record>() as u64
+            + self.choices * size_of::<PlayedOften>() as u64;
+        (bytes as u64 != promised)
+            .then(|| format!("{bytes} bytes where the header promises {promised}"))
     }
 }
 
@@ -76,52 +71,92 @@ impl Header {
 #[derive(Debug)]
 pub struct Writer<W: Write + Seek> {
     output: W,
+    split: Split,
     records: u64,
-    games: u64,
+    held_out: u64,
     fingerprint: u64,
+    /// The lists of moves, until the records are all there.
+    lists: BufWriter<File>,
+    choices: u64,
+    lists_digest: u64,
 }
 
 impl<W: Write + Seek> Writer<W> {
-    /// Starts a file on `output`.
+    /// Starts a file on `output`; what comes behind the records waits in a file without a name
+    /// in `folder`.
     ///
     /// # Errors
     /// The system's.
-    pub fn new(mut output: W) -> Result<Writer<W>> {
+    pub fn new(mut output: W, folder: &Path, split: Split) -> Result<Writer<W>> {
         output.write_all(bytemuck::bytes_of(&Header::zeroed()))?;
-        Ok(Writer { output, records: 0, games: 0, fingerprint: 0 })
+        let lists = BufWriter::new(tempfile::tempfile_in(folder)?);
+        let (records, held_out, fingerprint) = (0, 0, 0);
+        let (choices, lists_digest) = (0, 0);
+        Ok(Writer { output, split, records, held_out, fingerprint, lists, choices, lists_digest })
     }
 
-    /// Adds the records of one game.
+    /// Adds a record with the moves played, in any order; of one alone the record says all.
     ///
     /// # Errors
-    /// The system's.
-    pub fn game(&mut self, records: &[Record]) -> Result<()> {
-        self.output.write_all(bytemuck::cast_slice(records))?;
-        self.records += records.len() as u64;
-        self.games += 1;
-        self.fingerprint = digest(self.fingerprint, records);
+    /// The system's; [`UserError`] for more moves than a file may have.
+    pub fn record(&mut self, record: Record, played: &[PlayedOften]) -> Result<()> {
+        let mut record = Record { first_choice: 0, choices: 1, ..record };
+        if played.len() > 1 {
+            record.first_choice = u32::try_from(self.choices).map_err(|_| too_many())?;
+            record.choices = u8::try_from(played.len()).map_err(|_| too_many())?;
+            self.lists.write_all(bytemuck::cast_slice(played))?;
+            self.choices += played.len() as u64;
+            self.lists_digest = digest(self.lists_digest, played);
+        }
+        self.output.write_all(bytemuck::bytes_of(&record))?;
+        self.records += 1;
+        self.held_out += u64::from(record.side() == Side::HeldOut);
+        self.fingerprint = digest(self.fingerprint, &[record]);
         Ok(())
     }
 
-    /// Writes the header.
+    /// Writes the lists and the header.
     ///
     /// # Errors
     /// The system's; [`UserError`] for more records than a file may have.
-    pub fn finish(mut self) -> Result<()> {
-        if self.records > u64::from(u32::MAX) {
-            let what = format!("{} records, more than a file can hold", self.records);
-            return Err(UserError::new(what, "the output", "pack the games in parts").into());
+    pub fn finish(mut self, games: u64) -> Result<()> {
+        if self.records.max(self.choices) > u64::from(u32::MAX) {
+            return Err(too_many().into());
         }
+        self.lists.flush()?;
+        let lists = self.lists.get_mut();
+        lists.seek(SeekFrom::Start(0))?;
+        io::copy(lists, &mut self.output)?;
         self.output.seek(SeekFrom::Start(0))?;
-        let header = Header::new(self.records, self.games, self.fingerprint);
+        let (share, from) = match self.split {
+            Split::Share(share) => (share, 0),
+            Split::From(date) => (self.held_out as f64 / self.records as f64, date.number()),
+        };
+        let header = Header {
+            magic: MAGIC,
+            version: VERSION,
+            record_bytes: size_of::<Record>() as u32,
+            records: self.records,
+            choices: self.choices,
+            games,
+            fingerprint: fnv::step(self.fingerprint, self.lists_digest),
+            share,
+            from,
+            reserved: 0,
+        };
         Ok(self.output.write_all(bytemuck::bytes_of(&header))?)
     }
 }
 
-/// The digest of some records (0 is that of none) and of those that follow them: FNV-1a by words.
-/// Results and clocks count too, not only the moves.
-pub(super) fn digest(before: u64, records: &[Record]) -> u64 {
-    bytemuck::cast_slice::<Record, u8>(records).chunks_exact(8).fold(before, |digest, word| {
+fn too_many() -> UserError {
+    let what = "more records than a file can hold";
+    UserError::new(what, "the output", "pack the games in parts, with --shard")
+}
+
+/// The digest of some items (0 is that of none) and of those that follow them: FNV-1a by words.
+/// Results and clocks count too, not only the moves. Items are whole words.
+pub(super) fn digest<T: Pod>(before: u64, items: &[T]) -> u64 {
+    bytemuck::cast_slice::<T, u8>(items).chunks_exact(8).fold(before, |digest, word| {
         let word = word.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
         fnv::step(digest, word)
     })
@@ -131,7 +166,7 @@ pub(super) fn digest(before: u64, records: &[Record]) -> u64 {
 #[derive(Debug)]
 pub struct RecordFile {
     map: Mmap,
-    fingerprint: u64,
+    header: Header,
 }
 
 impl RecordFile {
@@ -150,7 +185,7 @@ impl RecordFile {
         let header: Header = bytemuck::pod_read_unaligned(head);
         match header.fault(map.len()) {
             Some(fault) => Err(refuse(&fault).into()),
-            None => Ok(RecordFile { map, fingerprint: header.fingerprint }),
+            None => Ok(RecordFile { map, header }),
         }
     }
 
@@ -161,9 +196,36 @@ impl RecordFile {
         File::open(path).is_ok_and(|mut file| file.read_exact(&mut start).is_ok()) && start == MAGIC
     }
 
-    /// Digest of the games: two files with the same games in the same order have the same.
+    /// Digest of the content: two files of the same games with the same split have the same.
     pub fn fingerprint(&self) -> u64 {
-        self.fingerprint
+        self.header.fingerprint
+    }
+
+    /// Games that the records come from.
+    pub fn games(&self) -> u64 {
+        self.header.games
+    }
+
+    /// The share that is held out: of the games where they are split by hash, else of the records.
+    pub fn held_out_share(&self) -> f64 {
+        self.header.share
+    }
+
+    /// How the games are split.
+    pub fn split(&self) -> Split {
+        match Date::from_number(self.header.from) {
+            Some(date) => Split::From(date),
+            None => Split::Share(self.header.share),
+        }
+    }
+
+    /// The different moves played in a record's position, if they are more than one.
+    pub fn played(&self, record: &Record) -> &[PlayedOften] {
+        let lists = HEADER_BYTES + self.header.records as usize * size_of::<Record>();
+        let lists: &[PlayedOften] = bytemuck::cast_slice(&self.map[lists..]);
+        let first = record.first_choice as usize;
+        let number = usize::from(record.choices);
+        if number < 2 { &[] } else { lists.get(first..first + number).unwrap_or_default() }
     }
 }
 
@@ -173,7 +235,8 @@ impl Deref for RecordFile {
     fn deref(&self) -> &[Record] {
         // The map starts on a page, the header is a multiple of the record's alignment, and
         // `open` has checked the length: the cast cannot fail.
-        bytemuck::cast_slice(&self.map[HEADER_BYTES..])
+        let bytes = self.header.records as usize * size_of::<Record>();
+        bytemuck::cast_slice(&self.map[HEADER_BYTES..HEADER_BYTES + bytes])
     }
 }
 
@@ -190,28 +253,45 @@ mod tests {
     use kibitzer_core::shakmaty::{Chess, Position as _};
 
     use super::*;
-    use crate::files::atomic_write;
+    use crate::{files::atomic_write, records::Played};
 
     fn write(path: &Path) -> Vec<Record> {
         let position = Chess::default();
-        let game: Vec<Record> =
-            position.legal_moves().iter().map(|&mv| Record::new(&position, mv, 0)).collect();
+        let records: Vec<Record> = position
+            .legal_moves()
+            .iter()
+            .map(|&mv| Record::new(&position, mv, 0).on(Side::Training))
+            .collect();
         atomic_write(path, |file| {
-            let mut writer = Writer::new(file)?;
-            writer.game(&game)?;
-            writer.finish()
+            let mut writer = Writer::new(file, path.parent().unwrap(), Split::Share(0.0))?;
+            for record in &records {
+                let often = |count| PlayedOften { played: record.played, reserved: 0, count };
+                let several = record.played == records[3].played;
+                let lists = [often(2), often(1)];
+                writer.record(*record, if several { &lists } else { &[] })?;
+            }
+            writer.finish(7)
         })
         .unwrap();
-        game
+        records
     }
 
     #[test]
     fn what_is_written_is_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("records");
-        let game = write(&path);
-        assert_eq!(*RecordFile::open(&path).unwrap(), game);
+        let records = write(&path);
+        let file = RecordFile::open(&path).unwrap();
+        assert_eq!(file.len(), 20);
+        let played = |record: &Record| record.played;
+        assert!(file.iter().map(played).eq(records.iter().map(played)));
         assert!(RecordFile::recognises(&path));
+        assert_eq!((file.games(), file.split()), (7, Split::Share(0.0)));
+        let lists: Vec<usize> = file.iter().map(|record| file.played(record).len()).collect();
+        assert_eq!(lists, (0..20).map(|i| if i == 3 { 2 } else { 0 }).collect::<Vec<_>>());
+        let counts = file.played(&file[3]).iter().map(|often| (often.played, often.count));
+        let expected: [(Played, u32); 2] = [(file[3].played, 2), (file[3].played, 1)];
+        assert!(counts.eq(expected));
     }
 
     #[test]
@@ -226,9 +306,13 @@ mod tests {
             assert!(error.is::<UserError>());
             error.to_string().replace(&path.display().to_string(), "R")
         };
+        let bytes = 64 + 20 * 64 + 2 * 8;
         assert_eq!(
             refused(&whole[..whole.len() - 1]),
-            "19 whole records where the header promises 20, R: make it again with kibitzer pack"
+            format!(
+                "{} bytes where the header promises {bytes}, R: make it again with kibitzer pack",
+                bytes - 1
+            )
         );
         assert!(refused(b"KIBRECS\n").starts_with("not a file of records, R"));
         assert!(refused(&[0; 500]).starts_with("not a file of records, R"));

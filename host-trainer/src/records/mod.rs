@@ -1,22 +1,34 @@
-//! Training records: every position of every game at a fixed size, memory-mapped.
+//! Training records: the positions of games at a fixed size, memory-mapped.
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `record.rs` | the record, and how a position is packed into it and rebuilt |
+//! | `packed.rs` | a position in 32 bytes |
+//! | `record.rs` | the record: position, moves played, outcomes |
 //! | `file.rs` | the file: header, writer, memory-mapped reader |
+//! | `observation.rs`, `sort.rs`, `merge.rs` | games to records: moves sorted by position, equal positions merged |
+//! | `pack.rs` | that, from the games' text or from other files of records |
 //! | `source.rs` | records from such a file or from games |
 //! | `split.rs` | which groups are held out |
 use std::path::Path;
 
 mod file;
+mod merge;
+mod observation;
+mod pack;
+mod packed;
 mod record;
+mod sort;
 mod source;
 mod split;
 
 pub use file::{RecordFile, Writer};
-pub use record::{Played, Record, RecordError};
+pub use merge::Merged;
+pub use observation::{Observation, Seen};
+pub use pack::{Packing, join, pack};
+pub use packed::PackedPosition;
+pub use record::{Outcomes, Played, PlayedOften, Record, RecordError, Side};
 pub use source::Records;
-pub use split::{DEFAULT_SHARE, is_held_out};
+pub use split::{DEFAULT_SHARE, Split, is_held_out};
 
 use crate::error::UserError;
 

@@ -1,52 +1,98 @@
-//! One record: a position, the move played in it, and how the game ended.
-use std::num::NonZeroU32;
-
+//! One record: a position, the moves played in it, and how the games ended.
 use bytemuck::{Pod, Zeroable};
 use kibitzer_core::{
     moves::destination,
-    shakmaty::{
-        Bitboard, CastlingMode, Chess, Color, EnPassantMode, FromSetup as _, Move, Piece,
-        Position as _, PositionError, Role, Setup, Square,
-    },
+    shakmaty::{Chess, Color, Move},
 };
 
-/// Pieces that a record has room for: no position of chess has more.
-const MAX_PIECES: usize = 32;
-/// In [`Record::en_passant`]: no square.
-const NO_SQUARE: u8 = 64;
-/// The corners, in the order of the castling bits.
-const CORNERS: [Square; 4] = [Square::A1, Square::H1, Square::A8, Square::H8];
-const BLACK_TO_MOVE: u8 = 1 << 4;
+use super::packed::{NO_SQUARE, PackedPosition};
 
-/// A position of a game, 48 bytes, little-endian.
+/// A position of one game, or of several that reached it: 64 bytes, little-endian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Record {
-    /// Bit s: a piece stands on square s (a1 = 0 … h8 = 63).
-    occupied: u64,
-    /// The pieces in the order of their squares, four bits each, low half first: role 1–6
-    /// (P N B R Q K), plus 8 for Black.
-    pieces: [u8; MAX_PIECES / 2],
-    /// Hash of the game's start and moves: equal games have equal hashes.
+    /// The position, with the clocks of the first of its games.
+    pub packed: PackedPosition,
+    /// Hash of the start and moves of a game that reached it: equal games have equal hashes.
     pub game_hash: u64,
-    /// Number of the game within its file, from 0.
-    pub game: u32,
-    halfmoves: u16,
-    fullmoves: u16,
-    /// Moves played in the game before this position.
-    pub ply: u16,
-    /// Bits 0–3: a rook on a1, h1, a8, h8 may castle; bit 4: Black to move.
-    flags: u8,
-    /// The square that the last move's pawn passed over, or [`NO_SQUARE`].
-    en_passant: u8,
-    /// The move played.
+    /// How its games ended.
+    pub outcomes: Outcomes,
+    /// Where the moves played start in the file's list of them, if there are several.
+    pub(super) first_choice: u32,
+    /// The move played, or of several the one played most often.
     pub played: Played,
-    /// The result from the mover's side: 1 won, 0 drawn, −1 lost.
-    pub result: i8,
+    /// How many different moves were played; below 2 they are not listed.
+    pub(super) choices: u8,
+    /// On which side of a split its games are: see [`Side`].
+    pub(super) side: u8,
+    /// Zero.
+    pub(super) reserved: [u8; 3],
+}
+
+/// How many games ended how, from the mover's side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct Outcomes {
+    /// The mover won.
+    pub won: u32,
+    /// Nobody did.
+    pub drawn: u32,
+    /// The mover lost.
+    pub lost: u32,
+}
+
+impl Outcomes {
+    /// One game with this result from the mover's side: 1 won, 0 drawn, −1 lost.
+    pub fn one(result: i8) -> Outcomes {
+        Outcomes {
+            won: u32::from(result > 0),
+            drawn: u32::from(result == 0),
+            lost: u32::from(result < 0),
+        }
+    }
+
+    /// Number of games.
+    pub fn games(&self) -> u64 {
+        u64::from(self.won) + u64::from(self.drawn) + u64::from(self.lost)
+    }
+
+    /// The mean result, from −1 (all lost) to 1 (all won); 0 without games.
+    pub fn mean(&self) -> f64 {
+        (f64::from(self.won) - f64::from(self.lost)) / self.games().max(1) as f64
+    }
+
+    pub(super) fn add(&mut self, other: Outcomes) {
+        self.won = self.won.saturating_add(other.won);
+        self.drawn = self.drawn.saturating_add(other.drawn);
+        self.lost = self.lost.saturating_add(other.lost);
+    }
+}
+
+/// On which side of a split a game is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Not decided: its hash and the share that is asked for will tell.
+    Open,
+    /// For training.
+    Training,
+    /// Held out.
+    HeldOut,
+}
+
+/// A move and how often it was played: an entry of the list behind the records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct PlayedOften {
+    /// The move.
+    pub played: Played,
+    /// Zero.
+    pub(super) reserved: u8,
+    /// In how many games.
+    pub count: u32,
 }
 
 /// A move as UCI spells it: castling is the king's step of two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
 pub struct Played {
     from: u8,
@@ -65,6 +111,16 @@ impl From<Move> for Played {
     }
 }
 
+impl Played {
+    /// Where it stands among `legal`, a position's legal moves.
+    ///
+    /// # Errors
+    /// [`RecordError::Move`] if it is not there.
+    pub fn among(self, legal: &[Move]) -> Result<usize, RecordError> {
+        legal.iter().position(|&mv| Played::from(mv) == self).ok_or(RecordError::Move)
+    }
+}
+
 /// Why a record cannot be read: the file is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
@@ -77,31 +133,39 @@ pub enum RecordError {
 }
 
 impl Record {
-    /// Packs `position` and the move played in it; the game's hash, number and result are set
-    /// once the game has been read.
+    /// Packs `position` and the move played in it after `ply` moves; outcomes and the game's hash
+    /// are none.
     pub fn new(position: &Chess, played: Move, ply: usize) -> Record {
-        let mut pieces = [0; MAX_PIECES / 2];
-        let board = position.board();
-        for (i, (_, piece)) in board.iter().enumerate() {
-            pieces[i / 2] |= code(piece) << (i % 2 * 4);
-        }
-        let rights = position.castles().castling_rights();
-        let castling = (0..4).filter(|&i| rights.contains(CORNERS[i])).map(|i| 1 << i).sum::<u8>();
-        let turn = if position.turn().is_black() { BLACK_TO_MOVE } else { 0 };
-        let clamp = |number: u32| number.min(u16::MAX.into()) as u16;
+        Record::of(PackedPosition::new(position, ply), played.into(), 0)
+    }
+
+    /// A record of one move in one game of this hash, without an outcome.
+    pub fn of(packed: PackedPosition, played: Played, game_hash: u64) -> Record {
         Record {
-            occupied: board.occupied().into(),
-            pieces,
-            game_hash: 0,
-            game: 0,
-            halfmoves: clamp(position.halfmoves()),
-            fullmoves: clamp(position.fullmoves().get()),
-            ply: clamp(ply as u32),
-            flags: castling | turn,
-            en_passant: position.ep_square(EnPassantMode::Always).map_or(NO_SQUARE, u8::from),
-            played: played.into(),
-            result: 0,
+            packed,
+            game_hash,
+            outcomes: Outcomes::default(),
+            first_choice: 0,
+            played,
+            choices: 1,
+            side: 0,
+            reserved: [0; 3],
         }
+    }
+
+    /// The same with the result of its one game from the mover's side: 1 won, 0 drawn, −1 lost.
+    pub fn with_result(self, result: i8) -> Record {
+        Record { outcomes: Outcomes::one(result), ..self }
+    }
+
+    /// The same on this side of a split.
+    pub fn on(self, side: Side) -> Record {
+        let side = match side {
+            Side::Open => 0,
+            Side::Training => 1,
+            Side::HeldOut => 2,
+        };
+        Record { side, ..self }
     }
 
     /// Rebuilds the position, exactly as it was packed.
@@ -109,81 +173,38 @@ impl Record {
     /// # Errors
     /// [`RecordError::Position`] if the bytes are not those of a packed position.
     pub fn position(&self) -> Result<Chess, RecordError> {
-        let mut setup = Setup::empty();
-        let occupied = Bitboard(self.occupied);
-        if occupied.count() > MAX_PIECES {
-            return Err(RecordError::Position);
-        }
-        for (i, square) in occupied.into_iter().enumerate() {
-            let piece = piece(self.pieces[i / 2] >> (i % 2 * 4) & 15);
-            setup.board.set_piece_at(square, piece.ok_or(RecordError::Position)?);
-        }
-        setup.turn = Color::from_black(self.flags & BLACK_TO_MOVE != 0);
-        setup.castling_rights =
-            (0..4).filter(|i| self.flags >> i & 1 != 0).map(|i| CORNERS[i]).collect();
-        setup.ep_square = Square::try_from(self.en_passant).ok();
-        setup.halfmoves = self.halfmoves.into();
-        setup.fullmoves = NonZeroU32::new(self.fullmoves.into()).ok_or(RecordError::Position)?;
-        Chess::from_setup(setup, CastlingMode::Standard)
-            .or_else(PositionError::ignore_impossible_check)
-            .map_err(|_| RecordError::Position)
+        self.packed.unpack()
     }
 
-    /// Where the played move stands among `legal`, the position's legal moves.
-    ///
-    /// # Errors
-    /// [`RecordError::Move`] if it is not there.
-    pub fn played_among(&self, legal: &[Move]) -> Result<usize, RecordError> {
-        legal.iter().position(|&mv| Played::from(mv) == self.played).ok_or(RecordError::Move)
+    /// Who is to move.
+    pub fn turn(&self) -> Color {
+        self.packed.turn()
     }
 
-    /// Whether the game was held out of training when `share` of the games is: see
-    /// [`super::is_held_out`].
+    /// The side of the split that the file was made with.
+    pub fn side(&self) -> Side {
+        match self.side {
+            1 => Side::Training,
+            2 => Side::HeldOut,
+            _ => Side::Open,
+        }
+    }
+
+    /// Whether its games are held out of training: as the file says, or where it leaves that
+    /// open, whether the game is when `share` of the games is (see [`super::is_held_out`]).
     pub fn is_held_out(&self, share: f64) -> bool {
-        super::is_held_out(self.game_hash, share)
+        match self.side() {
+            Side::Open => super::is_held_out(self.game_hash, share),
+            side => side == Side::HeldOut,
+        }
     }
-}
-
-const fn code(piece: Piece) -> u8 {
-    piece.role as u8 + if piece.color.is_black() { 8 } else { 0 }
-}
-
-fn piece(code: u8) -> Option<Piece> {
-    let role = Role::try_from(code & 7).ok()?;
-    Some(Piece { color: Color::from_black(code & 8 != 0), role })
 }
 
 #[cfg(test)]
 mod tests {
-    use kibitzer_core::position::parse_fen;
+    use kibitzer_core::{position::parse_fen, shakmaty::Position as _};
 
     use super::*;
-
-    fn packed(fen: &str) -> (Chess, Record) {
-        let position = parse_fen(fen).unwrap();
-        let mv = position.legal_moves()[0];
-        (position.clone(), Record::new(&position, mv, 7))
-    }
-
-    /// Equality of `Chess` leaves the counters and useless en passant squares out.
-    fn setup(position: &Chess) -> Setup {
-        position.to_setup(EnPassantMode::Always)
-    }
-
-    #[test]
-    fn a_position_comes_back_as_it_was() {
-        for fen in [
-            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
-            "r3k2r/8/8/8/8/8/8/R3K2R b Kq - 99 140",
-            "r3k2r/8/8/8/8/8/8/R3K2R w Qk - 12 14",
-            "rnbqkbnr/ppp1pppp/8/8/3pP3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 3",
-            "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1",
-            "8/P6k/8/8/8/8/8/K7 w - - 300 400",
-        ] {
-            let (position, record) = packed(fen);
-            assert_eq!(setup(&record.position().unwrap()), setup(&position), "{fen}");
-        }
-    }
 
     #[test]
     fn every_legal_move_is_found_again() {
@@ -196,23 +217,21 @@ mod tests {
             let legal = position.legal_moves();
             for (i, &mv) in legal.iter().enumerate() {
                 let record = Record::new(&position, mv, 0);
-                assert_eq!(record.played_among(&legal), Ok(i), "{fen} {mv}");
+                assert_eq!(record.played.among(&legal), Ok(i), "{fen} {mv}");
             }
         }
+        let nowhere = Played { from: 0, to: 63, promotion: 0 };
+        assert_eq!(nowhere.among(&Chess::default().legal_moves()), Err(RecordError::Move));
     }
 
     #[test]
-    fn damage_is_an_error() {
-        let (_, record) = packed("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
-        let no_role = Record { pieces: [0x70; 16], ..record };
-        assert_eq!(no_role.position(), Err(RecordError::Position));
-        let crowded = Record { occupied: u64::MAX, ..record };
-        assert_eq!(crowded.position(), Err(RecordError::Position));
-        let nothing = Record::zeroed();
-        assert_eq!(nothing.position(), Err(RecordError::Position));
-        let nowhere = Played { from: 0, to: 63, promotion: 0 };
-        let legal = record.position().unwrap().legal_moves();
-        let stray = Record { played: nowhere, ..record };
-        assert_eq!(stray.played_among(&legal), Err(RecordError::Move));
+    fn outcomes_have_a_mean_from_the_mover_s_side() {
+        let mut outcomes = Outcomes::one(1);
+        outcomes.add(Outcomes::one(1));
+        outcomes.add(Outcomes::one(0));
+        outcomes.add(Outcomes::one(-1));
+        assert_eq!(outcomes, Outcomes { won: 2, drawn: 1, lost: 1 });
+        assert_eq!((outcomes.games(), outcomes.mean()), (4, 0.25));
+        assert_eq!(Outcomes::default().mean(), 0.0);
     }
 }

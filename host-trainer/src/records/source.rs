@@ -1,5 +1,6 @@
 //! Records from a file of them, or straight from games.
 use std::{
+    collections::HashSet,
     ops::Deref,
     path::{Path, PathBuf},
 };
@@ -8,16 +9,17 @@ use anyhow::Result;
 use kibitzer_core::{inputs::Perspective, shakmaty::Chess};
 use kibitzer_gpu::Batch;
 
-use super::{Record, RecordError, RecordFile, file::digest};
+use super::{PlayedOften, Record, RecordError, RecordFile, file::digest};
 use crate::{
     batches,
     error::UserError,
     examples::{Examples, ExamplesName},
-    pgn,
+    pgn::{self, Filter},
 };
 
 /// Records to read; derefs to them. As examples, the moves played and the games' results are the
-/// targets, and games are held out.
+/// targets, and games are held out: of a file, where equal positions of several games are one
+/// record, those that the file says.
 #[derive(Debug)]
 pub struct Records {
     path: PathBuf,
@@ -43,10 +45,16 @@ impl Records {
             return Ok(Records { path: path.to_owned(), source });
         }
         let mut records = Vec::new();
-        let summary = pgn::read_all(&[PathBuf::from(path)], |game| {
-            records.extend_from_slice(game);
+        let mut games = HashSet::new();
+        let mut summary = pgn::read_all(&[path.to_owned()], &Filter::default(), |game| {
+            if games.insert(game.hash) {
+                records.extend(game.records());
+            }
             Ok(())
         })?;
+        summary.duplicates = summary.games - games.len() as u64;
+        summary.games = games.len() as u64;
+        summary.positions = records.len() as u64;
         summary.report();
         Ok(Records::in_memory(path, records))
     }
@@ -54,6 +62,22 @@ impl Records {
     /// Records that are in memory already, at least one; `path` is for messages.
     pub fn in_memory(path: &Path, records: Vec<Record>) -> Records {
         Records { path: path.to_owned(), source: Source::Read(records) }
+    }
+
+    /// The different moves played in a record's position, if they are more than one.
+    pub fn played(&self, record: &Record) -> &[PlayedOften] {
+        match &self.source {
+            Source::Mapped(file) => file.played(record),
+            Source::Read(_) => &[],
+        }
+    }
+
+    /// Number of games, if the file says.
+    pub fn games(&self) -> Option<u64> {
+        match &self.source {
+            Source::Mapped(file) => Some(file.games()),
+            Source::Read(_) => None,
+        }
     }
 
     fn damaged(&self, error: RecordError) -> UserError {
@@ -91,16 +115,26 @@ impl Examples for Records {
         number: u32,
         perspective: Perspective,
     ) -> Result<(), UserError> {
-        let pushed = batches::push_record(batch, &self[number as usize], perspective);
-        pushed.map(drop).map_err(|error| self.damaged(error))
+        let record = &self[number as usize];
+        let pushed = batches::push_played(batch, record, self.played(record), perspective);
+        pushed.map_err(|error| self.damaged(error))
     }
 
     fn name(&self) -> ExamplesName {
-        let fingerprint = match &self.source {
-            Source::Mapped(file) => file.fingerprint(),
-            Source::Read(records) => digest(0, records),
+        let (fingerprint, targets) = match &self.source {
+            Source::Mapped(file) => {
+                (file.fingerprint(), "how often each move was played, and mean results")
+            }
+            Source::Read(records) => (digest(0, records), "moves played and results"),
         };
-        ExamplesName::new(fingerprint, self.count(), "moves played and results")
+        ExamplesName::new(fingerprint, self.count(), targets)
+    }
+
+    fn fixed_share(&self) -> Option<f64> {
+        match &self.source {
+            Source::Mapped(file) => Some(file.held_out_share()),
+            Source::Read(_) => None,
+        }
     }
 
     fn place(&self) -> String {

@@ -256,8 +256,7 @@ mod tests {
         for ply in 0..positions {
             let legal = position.legal_moves();
             let mv = legal[(ply * 7 + 3) % legal.len()];
-            let mut record = Record::new(&position, mv, ply);
-            record.result = (ply % 3) as i8 - 1;
+            let record = Record::new(&position, mv, ply).with_result((ply % 3) as i8 - 1);
             batches::push_record(&mut batch, &record, config.perspective).unwrap();
             position.play_unchecked(mv);
         }

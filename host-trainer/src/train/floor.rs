@@ -78,8 +78,7 @@ mod tests {
         let moves = position.legal_moves();
         let mut batch = batches::with_capacity(4);
         for (mv, result) in [(moves[0], 1), (moves[0], 1), (moves[1], -1), (moves[1], -1)] {
-            let mut record = Record::new(&position, mv, 0);
-            record.result = result;
+            let record = Record::new(&position, mv, 0).with_result(result);
             batches::push_record(&mut batch, &record, Perspective::Mover).unwrap();
         }
         let floor = Floor::of(&batch);

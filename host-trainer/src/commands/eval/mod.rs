@@ -86,7 +86,10 @@ impl Eval {
         let target = Target::new(self.temperature, self.moves)?;
         let share = self.share()?;
         let examples = open(&self.positions, target)?;
-        let held = share.map(|share| Held::new(&*examples, share));
+        let held = match share {
+            Some(share) => Some(Held::new(&*examples, examples.share(share, DEFAULT_SHARE)?)),
+            None => None,
+        };
         let chosen = self.choose(&*examples, held.as_ref())?;
         let mut network = Network::choose(&self.model, self.choice, self.device, CHUNK)?;
         let bar = progress::bar(chosen.len() as u64, "positions");
@@ -110,10 +113,10 @@ impl Eval {
         Ok(write!(out, "{output}")?)
     }
 
-    /// The share that is held out, if only that is wanted.
-    fn share(&self) -> Result<Option<f64>> {
-        let share = self.held_out.map(|share| share.unwrap_or(DEFAULT_SHARE));
-        if share.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
+    /// The share that is held out, if only that is wanted, and if it is said.
+    fn share(&self) -> Result<Option<Option<f64>>> {
+        let share = self.held_out;
+        if share.flatten().is_some_and(|share| !(0.0..=1.0).contains(&share)) {
             let what = "the share is not between 0 and 1";
             return Err(UserError::new(what, "--held-out", "give a share as in 0.05").into());
         }

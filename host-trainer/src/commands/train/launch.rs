@@ -100,9 +100,10 @@ pub struct Wanted {
     /// Decides the first parameters and the order of the positions.
     #[arg(long)]
     seed: Option<u64>,
-    /// Share of the games or openings held out for validation [default: 0.05].
+    /// Share of the games or openings held out for validation [default: that of the records,
+    /// or 0.05].
     #[arg(long, value_name = "SHARE")]
-    held_out: Option<f64>,
+    pub(super) held_out: Option<f64>,
 }
 
 impl Wanted {

@@ -35,7 +35,8 @@ impl Launch {
 
     /// A new run in a folder that holds none yet.
     fn fresh(&self, examples: &dyn Examples) -> Result<Start> {
-        let (settings, model) = self.first_model()?;
+        let (mut settings, model) = self.first_model()?;
+        settings.held_out = examples.share(self.wanted.held_out, settings.held_out)?;
         let hold = self.new_folder()?;
         let optimizer = OptimizerState::new(model.parameters.len());
         let device = self.device.unwrap_or_default();
