@@ -10,6 +10,8 @@
 //! - [`library`], [`fit`], [`judge`], [`engine`]: labelled positions, Viveka's weights fitted to them, and
 //!   how well choices do on them; [`report`] writes all of it up. [`labels`] are the same
 //!   positions as targets for the network.
+//! - [`label`]: positions labelled by engines at work; [`epd`], [`kinds`]: positions a line, and
+//!   what a file holds.
 //! - [`order`]: which example is learned when.
 //! - [`train`], [`evaluation`], [`plot`]: learning, measuring what was learned, drawing how it went.
 //! - [`quantize`]: a network as a model file of integers.
@@ -22,12 +24,15 @@ pub mod cli;
 pub mod commands;
 pub mod device;
 pub mod engine;
+pub mod epd;
 pub mod error;
 pub mod evaluation;
 pub mod examples;
 pub mod files;
 pub mod fit;
 pub mod judge;
+pub mod kinds;
+pub mod label;
 pub mod labels;
 pub mod library;
 pub mod model;

@@ -144,7 +144,7 @@ fn records_cut_short_between_two_starts_are_refused() {
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..whole.len() - 48]).unwrap();
     let line = mistake(folder.path(), &words(RESUME));
-    assert!(line.contains(" whole records where the header promises "), "{line}");
+    assert!(line.contains(" bytes where the header promises "), "{line}");
     fs::write(&path, whole).unwrap();
     succeed(folder.path(), &words(RESUME));
 }

@@ -5,6 +5,7 @@ pub mod eval;
 pub mod experiment;
 pub mod fit;
 pub mod judge;
+pub mod label;
 pub mod pack;
 pub mod plot;
 pub mod quantize;

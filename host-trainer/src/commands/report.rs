@@ -4,7 +4,7 @@ use std::{fs, path::PathBuf};
 use anyhow::Result;
 
 use crate::{
-    engine::{self, Engine},
+    engine::{self, Engine, Setup},
     files, progress,
     report::{
         backward,
@@ -47,7 +47,7 @@ impl Report {
     pub fn run(self) -> Result<()> {
         // A misspelt engine must not cost the time of the fits.
         for command in &self.engine {
-            Engine::start(command)?;
+            Engine::start(&Setup::new(command))?;
         }
         let new = !self.output.exists();
         files::require_folder(&self.output)?;

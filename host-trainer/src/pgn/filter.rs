@@ -167,6 +167,7 @@ mod tests {
             elo: elo.map(|elo| (elo > 0).then_some(elo)),
             date: date.parse().ok(),
             time,
+            ..Tags::default()
         };
         let why = |elo, date, time| filter.unwanted(&tags(elo, date, time));
         assert_eq!(why([2400, 2500], "2019.06.30", None), None);

@@ -60,6 +60,8 @@ pub struct Tags {
     pub date: Option<Date>,
     /// Seconds that a player has for 40 moves.
     pub time: Option<u32>,
+    /// The opening's code and name, what there is of them.
+    pub opening: String,
 }
 
 impl Tags {
@@ -71,6 +73,12 @@ impl Tags {
             b"UTCDate" | b"Date" => {
                 // Whichever comes first: sites that write both mean the same day.
                 self.date = self.date.or(value.trim().parse().ok());
+            }
+            b"ECO" | b"Opening" if value != "?" => {
+                if !self.opening.is_empty() {
+                    self.opening.push(' ');
+                }
+                self.opening.push_str(value);
             }
             b"TimeControl" => self.time = seconds(value.trim()),
             _ => {}

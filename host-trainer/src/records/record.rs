@@ -1,8 +1,10 @@
 //! One record: a position, the moves played in it, and how the games ended.
+use std::{fmt, str::FromStr};
+
 use bytemuck::{Pod, Zeroable};
 use kibitzer_core::{
     moves::destination,
-    shakmaty::{Chess, Color, Move},
+    shakmaty::{Chess, Color, Move, Role, Square, uci::UciMove},
 };
 
 use super::packed::{NO_SQUARE, PackedPosition};
@@ -107,6 +109,36 @@ impl From<Move> for Played {
             from: mv.from().map_or(NO_SQUARE, u8::from),
             to: destination(mv).into(),
             promotion: mv.promotion().map_or(0, u8::from),
+        }
+    }
+}
+
+impl fmt::Display for Played {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for square in [self.from, self.to] {
+            match Square::try_from(square) {
+                Ok(square) => write!(f, "{square}")?,
+                Err(_) => f.write_str("--")?,
+            }
+        }
+        match Role::try_from(self.promotion) {
+            Ok(role) => write!(f, "{}", role.char()),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+impl FromStr for Played {
+    type Err = ();
+
+    fn from_str(uci: &str) -> Result<Played, ()> {
+        match uci.parse() {
+            Ok(UciMove::Normal { from, to, promotion }) => Ok(Played {
+                from: from.into(),
+                to: to.into(),
+                promotion: promotion.map_or(0, u8::from),
+            }),
+            _ => Err(()),
         }
     }
 }

@@ -1,148 +1,70 @@
-//! Labelled libraries: positions with an engine's score for every legal move.
-use std::{
-    cmp::Reverse,
-    collections::{HashMap, HashSet},
-    io::{BufRead as _, BufReader},
-    path::Path,
-};
+//! The format of a library: one JSON object a line.
+use std::{cmp::Reverse, collections::HashMap, path::Path};
 
-use anyhow::Result;
 use kibitzer_core::{
     position::parse_fen,
-    shakmaty::{Chess, Move, Position as _, uci::UciMove},
+    shakmaty::{Chess, Position as _, uci::UciMove},
     viveka::LastMove,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use crate::{error::UserError, network::uci, pgn, positions};
+use super::{LabelledMove, LabelledPosition, Line, MATE};
+use crate::{error::UserError, network::uci};
 
-/// Score of a mate, in centipawns.
-pub const MATE: i32 = 10_000;
-/// The most a choice can lose, in centipawns.
-pub const LOSS_CAP: i32 = 1_000;
-/// A position whose best move leads the second by this many centipawns is critical.
-const CRITICAL_LEAD: i32 = 100;
-/// Centipawns to winning chances: Lichess's logistic fit.
-const CHANCE_SLOPE: f64 = 0.003_682_08;
-
-/// Winning chances in points from 0 to 100: `W = 100 / (1 + exp(−0.00368208·cp))`.
-pub fn winning_chances(centipawns: i32) -> f64 {
-    chances(f64::from(centipawns))
-}
-
-/// [`winning_chances`] of an evaluation that is not an integer.
-pub fn chances(centipawns: f64) -> f64 {
-    100.0 / (1.0 + (-CHANCE_SLOPE * centipawns).exp())
-}
-
-/// Derivative of [`chances`], in points a centipawn.
-pub fn chance_slope(centipawns: f64) -> f64 {
-    let chances = chances(centipawns);
-    CHANCE_SLOPE * chances * (100.0 - chances) / 100.0
-}
-
-/// A legal move with its label.
-#[derive(Debug, Clone, Copy)]
-pub struct LabelledMove {
-    /// The move.
-    pub mv: Move,
-    /// Hybrid label in centipawns, from the mover's side: the deep score of the engine's top
-    /// moves; for any other its shallow score, capped just below the last of them.
-    pub score: i32,
-    /// Whether it is one of the engine's deep top moves.
-    pub top: bool,
-}
-
-/// A position of the library.
-#[derive(Debug, Clone)]
-pub struct LabelledPosition {
+/// A line of the file: a position and what an engine says of its moves.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Entry {
+    /// Number of the position in the work that it was labelled in; no other line has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u64>,
     /// Name of the opening its game came from.
     pub opening: String,
+    /// Number of its game.
+    #[serde(default)]
+    pub game: u64,
+    /// Moves of the game before it.
+    #[serde(default)]
+    pub ply: u64,
     /// The position.
-    pub position: Chess,
-    /// The opponent's last move.
-    pub last: Option<LastMove>,
-    /// Every legal move, sorted by UCI.
-    pub moves: Vec<LabelledMove>,
-    /// The engine's best lines, as many as it has deep scores, the best first.
-    pub lines: Vec<Line>,
-}
-
-/// A principal variation.
-#[derive(Debug, Clone)]
-pub struct Line {
-    /// Its deep score in centipawns, from the side to move at its root.
-    pub score: i32,
-    /// Its moves; the first is one of the position's.
-    pub moves: Vec<Move>,
-}
-
-#[cfg(test)]
-impl Line {
-    /// A line of moves in UCI, for tests.
-    pub fn of(root: &Chess, score: i32, moves: &str) -> Line {
-        let mut position = root.clone();
-        let moves = moves.split_whitespace().map(|uci| {
-            let mv = uci.parse::<UciMove>().unwrap().to_move(&position).unwrap();
-            position.play_unchecked(mv);
-            mv
-        });
-        Line { score, moves: moves.collect() }
-    }
-}
-
-impl LabelledPosition {
-    /// See [`positions::key`].
-    pub fn key(&self) -> u128 {
-        positions::key(&self.position)
-    }
-
-    /// The best label.
-    pub fn best(&self) -> i32 {
-        self.moves.iter().map(|m| m.score).max().unwrap_or(0)
-    }
-
-    /// What choosing move number `i` loses, in centipawns, from 0 to [`LOSS_CAP`].
-    pub fn loss(&self, i: usize) -> i32 {
-        (self.best() - self.moves[i].score).min(LOSS_CAP)
-    }
-
-    /// Winning-chance points that choosing move number `i` drops.
-    pub fn chance_loss(&self, i: usize) -> f64 {
-        winning_chances(self.best()) - winning_chances(self.moves[i].score)
-    }
-
-    /// Whether the best move leads the second by a pawn.
-    pub fn is_critical(&self) -> bool {
-        let best = self.best();
-        let close = self.moves.iter().filter(|m| best - m.score < CRITICAL_LEAD).count();
-        self.moves.len() > 1 && close == 1
-    }
-}
-
-/// A line of the file.
-#[derive(Deserialize)]
-struct Record {
-    opening: String,
-    fen: String,
-    last: Option<String>,
-    all: Vec<(String, Score)>,
-    top: Vec<Top>,
+    pub fen: String,
+    /// The opponent's last move in UCI.
+    pub last: Option<String>,
+    /// Every legal move in UCI with its score, sorted.
+    pub all: Vec<(String, Score)>,
+    /// Depth of these scores, in plies.
+    #[serde(default)]
+    pub all_depth: u32,
+    /// The best moves, deeper.
+    pub top: Vec<Top>,
+    /// Depth of these, in plies.
+    #[serde(default)]
+    pub top_depth: u32,
+    /// Name and version of the engine.
+    #[serde(default)]
+    pub engine: String,
 }
 
 /// A deep move: its UCI, its score, and its line, which starts with it.
-type Top = (String, Score, Vec<String>);
+pub type Top = (String, Score, Vec<String>);
 
-/// A score: centipawns, or mate as in `"m3"` and `"m-2"`.
-#[derive(Deserialize)]
+/// A score from the mover's side: centipawns, or mate as in `"m3"` and `"m-2"`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-enum Score {
+pub enum Score {
+    /// Centipawns.
     Centipawns(i32),
+    /// Moves until mate, negative where the mover is mated.
     Mate(String),
 }
 
 impl Score {
-    fn centipawns(&self) -> Option<i32> {
+    /// Mate in so many moves, negative where the mover is mated.
+    pub fn mate(moves: i32) -> Score {
+        Score::Mate(format!("m{moves}"))
+    }
+
+    /// The score in centipawns, within [`MATE`]; `None` if it is neither.
+    pub fn centipawns(&self) -> Option<i32> {
         match self {
             Score::Centipawns(cp) => Some((*cp).clamp(-MATE, MATE)),
             Score::Mate(text) => {
@@ -154,38 +76,6 @@ impl Score {
     }
 }
 
-/// Reads a library, JSON lines or the same compressed by zstd. A position that comes again, by
-/// whatever moves, counts once, as first labelled: else it would weigh twice, or be fitted on
-/// and held out at once.
-///
-/// # Errors
-/// [`UserError`] naming the file, the line and the mend: a line cut short, an illegal position
-/// or move, a legal move without a label.
-pub fn read(path: &Path) -> Result<Vec<LabelledPosition>> {
-    let mut positions = Vec::new();
-    let mut seen = HashSet::new();
-    let mut again = 0;
-    for (number, line) in (1..).zip(BufReader::new(pgn::open(path)?).lines()) {
-        let line = line.map_err(|error| UserError::cannot_read(path, &error))?;
-        if line.trim().is_empty() {
-            continue;
-        }
-        let position = parse(&line, path, number)?;
-        if seen.insert(position.key()) {
-            positions.push(position);
-        } else {
-            again += 1;
-        }
-    }
-    if again > 0 {
-        tracing::warn!("{}: {again} positions come again; each counts once", path.display());
-    }
-    if positions.is_empty() {
-        return Err(empty(path).into());
-    }
-    Ok(positions)
-}
-
 /// The position that line `number` of the library at `path` holds.
 ///
 /// # Errors
@@ -195,12 +85,6 @@ pub fn parse(line: &str, path: &Path, number: usize) -> Result<LabelledPosition,
         let place = format!("{} line {number}", path.display());
         UserError::new(fault.what, place, fault.mend)
     })
-}
-
-/// The refusal of a library without positions.
-pub fn empty(path: &Path) -> UserError {
-    let mend = "give a file with one labelled position a line";
-    UserError::new("the library is empty", path.display(), mend)
 }
 
 /// What is wrong with a line, and the mend.
@@ -216,7 +100,7 @@ impl Fault {
 }
 
 fn parse_line(text: &str) -> Result<LabelledPosition, Fault> {
-    let record: Record = serde_json::from_str(text).map_err(|error| {
+    let record: Entry = serde_json::from_str(text).map_err(|error| {
         let what = if error.is_eof() { "the line is cut short".into() } else { error.to_string() };
         Fault::new(what, "label the position again, or delete the line")
     })?;
@@ -297,7 +181,7 @@ fn two_labels(uci: &str) -> Fault {
 }
 
 /// The hybrid label of each move: deep where there is one, else shallow below the last deep.
-fn labels(record: &Record) -> Result<HashMap<&str, (i32, bool)>, Fault> {
+fn labels(record: &Entry) -> Result<HashMap<&str, (i32, bool)>, Fault> {
     if record.top.is_empty() {
         let what = "no move has a deep label";
         return Err(Fault::new(what, "give the engine's best moves in top, or delete the line"));
@@ -333,6 +217,7 @@ mod tests {
     use kibitzer_core::shakmaty::Square;
 
     use super::*;
+    use crate::library::winning_chances;
 
     /// A king and a pawn: e1 has five moves, the pawn two.
     fn line(all: &str, top: &str) -> Result<LabelledPosition, Fault> {

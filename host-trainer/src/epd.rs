@@ -1,0 +1,256 @@
+//! Positions in EPD and FEN, a line each, as they are found in the wild: with or without clocks,
+//! with stray semicolons, moves in SAN or UCI, words where operations should be.
+use std::{
+    io::{BufRead as _, BufReader},
+    path::Path,
+};
+
+use anyhow::Result;
+use kibitzer_core::{
+    position::parse_fen,
+    shakmaty::{Chess, Move, Position as _, san::SanPlus, uci::UciMove},
+};
+
+use crate::{error::UserError, pgn};
+
+/// A position with what is said of it.
+#[derive(Debug, Clone, Default)]
+pub struct Epd {
+    /// The position.
+    pub position: Chess,
+    /// Its name; empty if it has none.
+    pub id: String,
+    /// The best moves.
+    pub best: Vec<Move>,
+    /// The moves to avoid.
+    pub avoid: Vec<Move>,
+    /// Moves with points.
+    pub points: Vec<(Move, u32)>,
+}
+
+/// Why a line holds no position.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// The position is not legal.
+    #[error("{0}")]
+    Position(String),
+    /// A move of an operation cannot be played.
+    #[error("the move {mv} of {operation} is not legal")]
+    Move {
+        /// The operation.
+        operation: String,
+        /// The move.
+        mv: String,
+    },
+}
+
+/// Reads a line; `None` if it is empty or a comment.
+///
+/// # Errors
+/// [`Fault`] if the position or a move of `bm`, `am`, `c0` or `c9` is not legal.
+pub fn parse(line: &str) -> Result<Option<Epd>, Fault> {
+    let line = line.trim().trim_start_matches('\u{feff}');
+    if line.is_empty() || line.starts_with(['#', '%']) {
+        return Ok(None);
+    }
+    let (fen, rest) = split(line);
+    let position = if fen == "startpos" { Ok(Chess::default()) } else { parse_fen(&fen) };
+    let position = position.map_err(|error| Fault::Position(error.to_string()))?;
+    let mut epd = Epd { position, ..Epd::default() };
+    let (mut names, mut points) = (String::new(), String::new());
+    for (operation, operand) in operations(rest) {
+        match operation {
+            "bm" => epd.best = moves(&epd.position, operation, operand)?,
+            "am" => epd.avoid = moves(&epd.position, operation, operand)?,
+            "id" => epd.id = operand.to_owned(),
+            "c0" if is_scored(operand) => {
+                for entry in operand.split(',') {
+                    let (mv, score) = entry.split_once('=').unwrap_or((entry, ""));
+                    let mv = one(&epd.position, operation, mv.trim())?;
+                    // `is_scored` has seen that it is a number.
+                    epd.points.push((mv, score.trim().parse().unwrap_or(0)));
+                }
+            }
+            "c8" => points = operand.to_owned(),
+            "c9" => names = operand.to_owned(),
+            _ => {}
+        }
+    }
+    let points: Vec<u32> = points.split_whitespace().map_while(|p| p.parse().ok()).collect();
+    if epd.points.is_empty() && !points.is_empty() {
+        let named = moves(&epd.position, "c9", &names)?;
+        epd.points = named.into_iter().zip(points).collect();
+    }
+    Ok(Some(epd))
+}
+
+/// The FEN at the start of a line, with clocks, and the rest.
+fn split(line: &str) -> (String, &str) {
+    let mut rest = line;
+    let mut fields: Vec<&str> = Vec::new();
+    while fields.len() < 6 {
+        let trimmed = rest.trim_start();
+        let end = trimmed.find([' ', '\t', ';']).unwrap_or(trimmed.len());
+        let field = &trimmed[..end];
+        // Clocks are numbers; what stands in their place otherwise is an operation.
+        if field.is_empty() || fields.len() > 3 && field.parse::<u32>().is_err() {
+            break;
+        }
+        fields.push(field);
+        rest = &trimmed[end..];
+    }
+    let mut fen = fields.join(" ");
+    if fields.len() == 4 {
+        fen += " 0 1";
+    } else if fields.len() == 5 {
+        fen += " 1";
+    }
+    (fen, rest)
+}
+
+/// Operations with their operands; of quoted ones what is between the quotes.
+fn operations(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut quoted = false;
+    let ends = move |c: char| {
+        quoted ^= c == '"';
+        c == ';' && !quoted
+    };
+    text.split(ends).filter_map(|operation| {
+        let (name, operand) = operation.trim().split_once(char::is_whitespace)?;
+        Some((name, operand.trim().trim_matches('"').trim()))
+    })
+}
+
+/// Whether an operand is a list of moves with numbers, as in `f5=100, Bf2=46`.
+fn is_scored(operand: &str) -> bool {
+    let number = |entry: &str| {
+        entry.rsplit_once('=').is_some_and(|(_, score)| score.trim().parse::<u32>().is_ok())
+    };
+    operand.split(',').all(number)
+}
+
+fn moves(position: &Chess, operation: &str, operand: &str) -> Result<Vec<Move>, Fault> {
+    let words = operand.split([' ', '\t', ',']).map(|word| word.trim_end_matches(['!', '?']));
+    // A check sign may stand alone.
+    let words = words.filter(|word| !word.is_empty() && *word != "+" && *word != "#");
+    words.map(|word| one(position, operation, word)).collect()
+}
+
+/// A move in SAN or UCI. Where SAN leaves the sign for a capture out or has one too many, the
+/// move is found all the same.
+fn one(position: &Chess, operation: &str, word: &str) -> Result<Move, Fault> {
+    let san = |word: &str| word.parse::<SanPlus>().ok()?.san.to_move(position).ok();
+    let uci = || word.parse::<UciMove>().ok()?.to_move(position).ok();
+    let bare = |text: &str| text.replace(['x', '+', '#', '='], "");
+    let spelled = || {
+        let same =
+            |&mv: &Move| bare(&SanPlus::from_move(position.clone(), mv).to_string()) == bare(word);
+        position.legal_moves().into_iter().find(same)
+    };
+    let found = san(word).or_else(uci).or_else(spelled);
+    found.ok_or_else(|| Fault::Move { operation: operation.into(), mv: word.into() })
+}
+
+/// What became of a file's lines.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Skipped {
+    /// Lines left out.
+    pub lines: u64,
+    /// Why, for the first three: file, line, reason.
+    pub reasons: Vec<String>,
+}
+
+impl Skipped {
+    /// Says so on standard error.
+    pub fn report(&self) {
+        for reason in &self.reasons {
+            tracing::warn!("skipped {reason}");
+        }
+        if self.lines > self.reasons.len() as u64 {
+            tracing::warn!("skipped {} lines in all", self.lines);
+        }
+    }
+
+    /// Counts a line that is left out.
+    pub fn add(&mut self, path: &Path, number: usize, why: impl std::fmt::Display) {
+        const REASONS: usize = 3;
+        self.lines += 1;
+        if self.reasons.len() < REASONS {
+            self.reasons.push(format!("{} line {number}: {why}", path.display()));
+        }
+    }
+}
+
+/// Hands each position of a file, with its line, to `take`; lines without one are left out.
+///
+/// # Errors
+/// [`UserError`] if the file cannot be read; `take`'s own.
+pub fn read(path: &Path, mut take: impl FnMut(usize, Epd) -> Result<()>) -> Result<Skipped> {
+    let mut skipped = Skipped::default();
+    for (number, line) in (1..).zip(BufReader::new(pgn::open(path)?).split(b'\n')) {
+        let line = line.map_err(|error| UserError::cannot_read(path, &error))?;
+        match parse(&String::from_utf8_lossy(&line)) {
+            Ok(Some(epd)) => take(number, epd)?,
+            Ok(None) => {}
+            Err(fault) => skipped.add(path, number, fault),
+        }
+    }
+    Ok(skipped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::uci;
+
+    const FEN: &str = "r1bqk2r/ppp2ppp/2n5/4P3/2Bp2n1/5N1P/PP1N1PP1/R2Q1RK1 b kq -";
+
+    fn names(moves: &[Move]) -> Vec<String> {
+        moves.iter().map(|&mv| uci(mv)).collect()
+    }
+
+    fn read(operations: &str) -> Epd {
+        parse(&format!("{FEN} {operations}")).unwrap().unwrap()
+    }
+
+    #[test]
+    fn clocks_semicolons_signs_and_spellings_vary() {
+        for text in [
+            "bm Nh6; am Ne5; id \"K.03; x\";",
+            "1 10 ; bm Nh6 ; am Ne5 ; id \"K.03; x\"",
+            "0 bm g4h6!; am g4xe5 + ; id \"K.03; x\"",
+            "; bm Nh6+; am Ngxe5; id \"K.03; x\"; should be OK (but see; this)",
+            "; am Nge5 ; bm Nh6 ; id \"K.03; x\" ; ce 30",
+        ] {
+            let text = text.replace("am Ne5", "am Ngxe5").replace("g4xe5", "g4e5");
+            let epd = read(&text);
+            assert_eq!(names(&epd.best), ["g4h6"], "{text}");
+            assert_eq!(names(&epd.avoid), ["g4e5"], "{text}");
+            assert_eq!(epd.id, "K.03; x");
+        }
+        let epd = parse("startpos").unwrap().unwrap();
+        assert_eq!(epd.position, Chess::default());
+        assert!(parse("  ").unwrap().is_none() && parse("# none").unwrap().is_none());
+    }
+
+    #[test]
+    fn points_are_read_from_either_form() {
+        let scored = [("g4h6".to_owned(), 100), ("d4d3".to_owned(), 7)];
+        for text in [
+            "c0 \"Nh6=100, d3=7\";",
+            "c7 \"Nh6 d3\"; c8 \"100 7\"; c9 \"g4h6 d4d3\";",
+            "c0 \"a comment = here\"; c8 \"100 7\"; c9 \"g4h6 d4d3\";",
+        ] {
+            let points = read(text).points.into_iter();
+            assert!(points.map(|(mv, points)| (uci(mv), points)).eq(scored.clone()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let fault = |text: &str| parse(text).unwrap_err().to_string();
+        assert_eq!(fault(&format!("{FEN} bm Qd1")), "the move Qd1 of bm is not legal");
+        assert!(fault("8/8/8/8/8/8/8/4K3 w - - bm Ke2").starts_with("Black has no king"));
+        assert!(fault("some words").starts_with("the board field is broken"));
+    }
+}
