@@ -49,7 +49,8 @@ pub enum Fault {
 /// # Errors
 /// [`Fault`] if the position or a move of `bm`, `am`, `c0` or `c9` is not legal.
 pub fn parse(line: &str) -> Result<Option<Epd>, Fault> {
-    let line = line.trim().trim_start_matches('\u{feff}');
+    let outside = |c: char| c.is_whitespace() || c.is_control() || c == '\u{feff}';
+    let line = line.trim_matches(outside);
     if line.is_empty() || line.starts_with(['#', '%']) {
         return Ok(None);
     }
@@ -96,7 +97,9 @@ fn split(line: &str) -> (String, &str) {
         if field.is_empty() || fields.len() > 3 && field.parse::<u32>().is_err() {
             break;
         }
-        fields.push(field);
+        // A clock may stick to the en passant field: `w - -0 1`.
+        let end = if fields.len() == 3 && field.starts_with('-') { 1 } else { end };
+        fields.push(&trimmed[..end]);
         rest = &trimmed[end..];
     }
     let mut fen = fields.join(" ");
@@ -151,6 +154,9 @@ fn one(position: &Chess, operation: &str, word: &str) -> Result<Move, Fault> {
     found.ok_or_else(|| Fault::Move { operation: operation.into(), mv: word.into() })
 }
 
+/// Reasons kept for [`Skipped::reasons`].
+const REASONS: usize = 3;
+
 /// What became of a file's lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Skipped {
@@ -171,9 +177,15 @@ impl Skipped {
         }
     }
 
+    /// Adds the lines left out elsewhere.
+    pub fn join(&mut self, other: Skipped) {
+        self.lines += other.lines;
+        self.reasons.extend(other.reasons);
+        self.reasons.truncate(REASONS);
+    }
+
     /// Counts a line that is left out.
     pub fn add(&mut self, path: &Path, number: usize, why: impl std::fmt::Display) {
-        const REASONS: usize = 3;
         self.lines += 1;
         if self.reasons.len() < REASONS {
             self.reasons.push(format!("{} line {number}: {why}", path.display()));
@@ -228,7 +240,9 @@ mod tests {
             assert_eq!(names(&epd.avoid), ["g4e5"], "{text}");
             assert_eq!(epd.id, "K.03; x");
         }
-        let epd = parse("startpos").unwrap().unwrap();
+        let glued = parse(&format!("{FEN}2 44 bm Nh6; epd should be OK")).unwrap().unwrap();
+        assert_eq!((glued.position.halfmoves(), names(&glued.best)), (2, vec!["g4h6".to_owned()]));
+        let epd = parse("startpos\0\r").unwrap().unwrap();
         assert_eq!(epd.position, Chess::default());
         assert!(parse("  ").unwrap().is_none() && parse("# none").unwrap().is_none());
     }

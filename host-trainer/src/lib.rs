@@ -14,6 +14,7 @@
 //!   what a file holds.
 //! - [`order`]: which example is learned when.
 //! - [`train`], [`evaluation`], [`plot`]: learning, measuring what was learned, drawing how it went.
+//! - [`suite`]: moves to find, and how many are found.
 //! - [`quantize`]: a network as a model file of integers.
 //! - [`tuning`]: the shapes of a GPU's matrix products, timed once and kept.
 //! - [`error`], [`files`], [`progress`]: one line for every mistake of the user, outputs that
@@ -46,5 +47,6 @@ pub mod quantize;
 pub mod records;
 pub mod report;
 pub mod shard;
+pub mod suite;
 pub mod train;
 pub mod tuning;

@@ -1,4 +1,5 @@
 //! `kibitzer eval`: how well a network predicts games, or an engine's values.
+mod suite;
 mod text;
 
 use std::{
@@ -36,12 +37,25 @@ const MATERIAL: usize = 3000;
 /// the games or openings that --held-out leaves for training, or else in the other half.
 #[derive(Debug, clap::Args)]
 pub struct Eval {
-    /// A .kbz, a model.safetensors, a checkpoint or a run's folder.
-    model: PathBuf,
+    /// A .kbz, a model.safetensors, a checkpoint or a run's folder; for suites also `viveka`.
+    #[arg(required_unless_present = "engine")]
+    model: Option<PathBuf>,
     #[command(flatten)]
     choice: model::Choice,
     /// Records made by kibitzer pack, games in PGN, or a labelled library.
-    positions: PathBuf,
+    #[arg(required_unless_present = "suite")]
+    positions: Option<PathBuf>,
+    /// Count instead how many moves are found in these EPD files: bm, am, points in c0 or c8.
+    #[arg(long, value_name = "EPD", num_args = 1.., conflicts_with_all = ["positions", "against",
+        "held_out", "limit"])]
+    suite: Vec<PathBuf>,
+    /// For suites: have a UCI engine choose, given by its command.
+    #[arg(long, value_name = "COMMAND", requires = "suite", conflicts_with = "model")]
+    engine: Option<String>,
+    /// The engine's search depth in plies.
+    #[arg(long, value_name = "PLIES", default_value_t = 8,
+        value_parser = clap::value_parser!(u32).range(1..))]
+    depth: u32,
     /// Only the games or openings that training holds out (of all: this share).
     #[arg(long, value_name = "SHARE", num_args = 0..=1, require_equals = true)]
     held_out: Option<Option<f64>>,
@@ -83,15 +97,24 @@ impl Eval {
     /// # Errors
     /// [`UserError`] for a wrong file or an empty selection.
     pub fn run(self) -> Result<()> {
+        if let (Some(model), Some(positions)) = (&self.model, &self.positions) {
+            self.positions(model, positions)
+        } else {
+            self.suites(&self.suite)
+        }
+    }
+
+    /// Evaluates the network `model` on examples in the file `place`.
+    fn positions(&self, model: &Path, place: &Path) -> Result<()> {
         let target = Target::new(self.temperature, self.moves)?;
         let share = self.share()?;
-        let examples = open(&self.positions, target)?;
+        let examples = open(place, target)?;
         let held = match share {
             Some(share) => Some(Held::new(&*examples, examples.share(share, DEFAULT_SHARE)?)),
             None => None,
         };
         let chosen = self.choose(&*examples, held.as_ref())?;
-        let mut network = Network::choose(&self.model, self.choice, self.device, CHUNK)?;
+        let mut network = Network::choose(model, self.choice, self.device, CHUNK)?;
         let bar = progress::bar(chosen.len() as u64, "positions");
         let perspective = network.config.perspective;
         let evaluator = network.evaluator.as_mut();
@@ -152,7 +175,7 @@ impl Eval {
         };
         if chosen.is_empty() {
             let mend = "give more games or openings, a larger share or a larger limit";
-            let place = self.positions.display();
+            let place = examples.place();
             return Err(UserError::new("no position to evaluate", place, mend).into());
         }
         Ok(chosen)
