@@ -37,6 +37,7 @@ enum Command {
     Plot(commands::plot::Plot),
     Quantize(commands::quantize::Quantize),
     Report(commands::report::Report),
+    Stats(commands::stats::Stats),
     Train(commands::train::Train),
 }
 
@@ -54,6 +55,7 @@ impl Command {
             Command::Plot(command) => command.run(),
             Command::Quantize(command) => command.run(),
             Command::Report(command) => command.run(),
+            Command::Stats(command) => command.run(),
             Command::Train(command) => command.run(),
         }
     }

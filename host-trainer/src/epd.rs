@@ -267,4 +267,29 @@ mod tests {
         assert!(fault("8/8/8/8/8/8/8/4K3 w - - bm Ke2").starts_with("Black has no king"));
         assert!(fault("some words").starts_with("the board field is broken"));
     }
+
+    /// Characters are changed, left out and put in at random: a line is read or refused.
+    #[test]
+    fn damaged_lines_are_read_or_refused() {
+        use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
+        let line = format!(
+            "{FEN} 1 10 bm Nh6 Nxf2; am d3; id \"K.03; é\"; c0 \"Nh6=100, d3=7\"; c8 \"1 2\"; c9 \"g4h6\";"
+        );
+        let characters: Vec<char> = line.chars().collect();
+        let mut random = ChaCha8Rng::seed_from_u64(8);
+        let mut read = 0;
+        for _ in 0..5000 {
+            let mut text = characters.clone();
+            for _ in 0..random.random_range(1..4) {
+                let at = random.random_range(0..text.len());
+                match random.random_range(0..3) {
+                    0 => text[at] = random.random_range(' '..'ÿ'),
+                    1 => drop(text.remove(at)),
+                    _ => text.insert(at, random.random_range('\0'..'0')),
+                }
+            }
+            read += usize::from(parse(&text.iter().collect::<String>()).is_ok());
+        }
+        assert!((500..4500).contains(&read), "{read}");
+    }
 }

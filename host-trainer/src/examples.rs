@@ -3,7 +3,7 @@ use kibitzer_core::{inputs::Perspective, shakmaty::Chess};
 use kibitzer_gpu::Batch;
 use serde::{Deserialize, Serialize};
 
-use crate::{error::UserError, order::Spans};
+use crate::{bands::Band, error::UserError, order::Spans};
 
 /// Positions with their targets, numbered from 0.
 pub trait Examples: Send + Sync {
@@ -19,6 +19,12 @@ pub trait Examples: Send + Sync {
     /// Whether an example is held out of training when `share` (0 to 1) of the groups is: the
     /// examples of one game, or of one opening, are held out together.
     fn is_held_out(&self, number: u32, share: f64) -> bool;
+
+    /// The band of an example's position: see [`Band`].
+    ///
+    /// # Errors
+    /// [`UserError`] naming the file if it is damaged.
+    fn band(&self, number: u32) -> Result<Band, UserError>;
 
     /// Adds an example to a batch: its position, all legal moves, the wanted probability of each
     /// of them and the wanted value.

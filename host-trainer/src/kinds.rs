@@ -35,13 +35,14 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The kind of the file at `path`, plain or compressed; what tells nothing is taken for games.
-/// Standard input is games.
+/// The kind of the file at `path`, plain or compressed; what tells nothing is taken for games, as
+/// are standard input and other pipes.
 ///
 /// # Errors
 /// [`crate::error::UserError`] if it cannot be read.
 pub fn of(path: &Path) -> Result<Kind> {
-    if path == Path::new("-") {
+    let pipe = path.exists() && !path.is_file();
+    if path == Path::new("-") || pipe {
         return Ok(Kind::Games);
     }
     if RecordFile::recognises(path) {

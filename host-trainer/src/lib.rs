@@ -14,11 +14,13 @@
 //!   what a file holds.
 //! - [`order`]: which example is learned when.
 //! - [`train`], [`evaluation`], [`plot`]: learning, measuring what was learned, drawing how it went.
+//! - [`stats`]: what is in a file; [`bands`]: positions by phase and by how the game stands.
 //! - [`suite`]: moves to find, and how many are found.
 //! - [`quantize`]: a network as a model file of integers.
 //! - [`tuning`]: the shapes of a GPU's matrix products, timed once and kept.
 //! - [`error`], [`files`], [`progress`]: one line for every mistake of the user, outputs that
 //!   appear whole or not at all, and what is shown on standard error.
+pub mod bands;
 pub mod batches;
 pub mod checkpoint;
 pub mod cli;
@@ -47,6 +49,7 @@ pub mod quantize;
 pub mod records;
 pub mod report;
 pub mod shard;
+pub mod stats;
 pub mod suite;
 pub mod train;
 pub mod tuning;

@@ -228,6 +228,27 @@ fn killed_and_resumed_nothing_is_lost_or_there_twice() {
     assert!(fs::read(&path).unwrap() == fs::read(folder.join("whole.jsonl")).unwrap());
 }
 
+/// After Ctrl-C the engines are gone, what was finished is there, and the status says so.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_the_work_in_order() {
+    let folder = folder();
+    let folder = folder.path();
+    let mut command = label(folder, &format!("{PLAY} --positions 630"), "slow");
+    let child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let path = folder.join("lib.jsonl");
+    while fs::metadata(&path).map_or(0, |file| file.len()) < 2000 {
+        thread::sleep(Duration::from_millis(20));
+    }
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.contains(" positions labelled, 0 given up"), "{said}");
+    assert!(!lines(&path).is_empty(), "every line is whole");
+}
+
 #[test]
 fn shards_one_after_the_other_are_the_whole() {
     let folder = folder();

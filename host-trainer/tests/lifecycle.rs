@@ -150,11 +150,11 @@ fn a_second_request_ends_at_once() {
 fn averaged_weights_are_used_where_they_are_asked_for() {
     let folder = folder_with_records();
     let folder = folder.path();
-    let train = "-q train bc records -o run --config tiny.json --steps 60 --batch 4 --lr 0.01 \
+    let train = "-q train bc games.pgn -o run --config tiny.json --steps 60 --batch 4 --lr 0.01 \
                  --save-every 20 --device cpu --held-out 0.3 --ema 0.9";
     succeed(folder, &words(train));
     let eval = |flags: &str| -> Value {
-        let line = format!("-q eval run records --device cpu --json {flags}");
+        let line = format!("-q eval run games.pgn --device cpu --json {flags}");
         serde_json::from_str(&succeed(folder, &words(&line))).unwrap()
     };
     let (newest, averaged) = (eval("--held-out=0.3"), eval("--held-out=0.3 --ema"));
@@ -167,7 +167,7 @@ fn averaged_weights_are_used_where_they_are_asked_for() {
     let entropies = lines.iter().filter_map(|l| l["validation_ema"]["cross_entropy"].as_f64());
     let best = eval("--held-out=0.3 --ema --best")["cross_entropy"].as_f64();
     assert_eq!(best, entropies.min_by(f64::total_cmp));
-    let quantize = "-q quantize run records -o net.kbz --device cpu --ema --held-out 0.3";
+    let quantize = "-q quantize run games.pgn -o net.kbz --device cpu --ema --held-out 0.3";
     succeed(folder, &words(quantize));
     let fen = "8/8/8/8/8/8/8/K1k5 w - - 0 1";
     let analyse = |flags: &[&str]| {
@@ -230,7 +230,7 @@ fn a_learning_rate_is_found_and_is_no_run() {
 fn weights_move_into_a_larger_architecture() {
     let folder = folder_with_records();
     let folder = folder.path();
-    let train = "train bc records --batch 16 --device cpu --lr 1e-6 --held-out 0.3";
+    let train = "train bc games.pgn --batch 16 --device cpu --lr 1e-6 --held-out 0.3";
     let small = format!("-q {train} -o small --config tiny.json --steps 30 --lr 0.01");
     succeed(folder, &words(&small.replacen(" --lr 1e-6", "", 1)));
     let larger = TINY.replace("\"width\": 16", "\"width\": 32").replace("\"S\"", "\"SAS\"");

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 /// Half of the four games are held out, so that both sides have some.
 const QUANTIZE: [&str; 7] =
-    ["-q", "quantize", "run", "records", "--held-out=0.5", "--device=cpu", "--output"];
+    ["-q", "quantize", "run", "games.pgn", "--held-out=0.5", "--device=cpu", "--output"];
 
 fn folder_with_run() -> tempfile::TempDir {
     let folder = folder_with_records();
@@ -128,12 +128,17 @@ fn mistakes_leave_no_file() {
          choose a folder that exists, can be written and has room"
     );
     assert_eq!(
-        run("run records -o a.kbz --held-out 1"),
-        "no position to calibrate with, records: give more games or a smaller --held-out"
+        run("run games.pgn -o a.kbz --held-out 1"),
+        "no position to calibrate with, games.pgn: give more games or a smaller --held-out"
     );
     assert_eq!(
-        run("run records -o a.kbz --held-out 0"),
-        "no position to test with, records: give more games or a larger --held-out"
+        run("run games.pgn -o a.kbz --held-out 0"),
+        "no position to test with, games.pgn: give more games or a larger --held-out"
+    );
+    assert_eq!(
+        run("run records -o a.kbz --held-out 0.5"),
+        "a share of 0.5 where 0.05 was held out in packing, records: \
+         leave the share out, or pack the games again with --held-out"
     );
     assert!(run("records records -o a.kbz").starts_with("not a whole safetensors file"));
     assert_eq!(names(folder.path()), before);

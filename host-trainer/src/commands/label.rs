@@ -90,8 +90,14 @@ impl Label {
         files::require_writable(&self.output)?;
         let source = self.source()?;
         let stop = stop_on_interrupt()?;
-        let setup =
-            Setup { command: self.engine.clone(), options: self.options.clone(), patience, stop };
+        let setup = Setup {
+            command: self.engine.clone(),
+            options: self.options.clone(),
+            patience,
+            // Engines in WASM take a while.
+            start_patience: patience.max(PATIENCE),
+            stop,
+        };
         let first = Engine::start(&setup)?;
         let depths = Depths { all: self.depth, top: self.top_depth, best: self.top.get(), cap };
         let settings = self.settings(&source, &first);

@@ -10,4 +10,5 @@ pub mod pack;
 pub mod plot;
 pub mod quantize;
 pub mod report;
+pub mod stats;
 pub mod train;

@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::{
     device::Device,
     error::UserError,
+    examples::Examples,
     files,
     model::{Choice, Model, hash_text},
     progress,
@@ -53,9 +54,9 @@ pub struct Quantize {
     /// Positions that test.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = at_least_one)]
     positions: usize,
-    /// Share of the games that training holds out.
-    #[arg(long, value_name = "SHARE", default_value_t = DEFAULT_SHARE)]
-    held_out: f64,
+    /// Share of the games that training holds out [default: that of the records, or 0.05].
+    #[arg(long, value_name = "SHARE")]
+    held_out: Option<f64>,
     /// Bits of a weight in the large matrices: 4 make a smaller file.
     #[arg(long, value_enum, default_value_t)]
     bits: Bits,
@@ -194,7 +195,8 @@ impl Quantize {
         let records = Records::open(&self.games)?;
         let wanted = Wanted { calibration: self.calibration, test: self.positions };
         let perspective = model.config.perspective;
-        let selection = Selection::new(&records, self.held_out, perspective, wanted)
+        let share = (&records as &dyn Examples).share(self.held_out, DEFAULT_SHARE)?;
+        let selection = Selection::new(&records, share, perspective, wanted)
             .map_err(|error| blame(error, &self.games))?;
         let too_few = |what: &str, mend| {
             let what = format!("no position to {what} with");

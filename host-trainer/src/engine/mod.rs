@@ -2,18 +2,18 @@
 //!
 //! | file | holds |
 //! | --- | --- |
+//! | `setup.rs` | how it is run |
 //! | `info.rs` | what it says while it searches |
 //! | `fault.rs` | what it does wrong |
 mod fault;
 mod info;
+mod setup;
 
 use std::{
     io::{BufRead as _, BufReader, Read, Write as _},
     process::{Child, ChildStdin, Command, Stdio},
-    str::FromStr,
     sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::Ordering,
         mpsc::{Receiver, RecvTimeoutError, channel},
     },
     thread,
@@ -25,59 +25,14 @@ pub use fault::Fault;
 pub use info::Found;
 use info::{Info, Iterations};
 use kibitzer_core::shakmaty::{Chess, EnPassantMode, Move, fen::Fen, uci::UciMove};
+pub use setup::{PATIENCE, Setup, UciOption};
 
 use crate::{error::UserError, library::LabelledPosition, network::uci};
 
-/// An engine that says nothing for this long is taken for dead. Engines in WASM take some
-/// seconds to start; a search at a judge's depth is over in less.
-pub const PATIENCE: Duration = Duration::from_secs(60);
 /// So many times its patience a search may last in all, whatever the engine says meanwhile.
 const SEARCHES: u32 = 60;
 /// How often a wait looks whether the work is to stop.
 const GLANCE: Duration = Duration::from_millis(100);
-
-/// A UCI option and its value, as `NAME=VALUE`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UciOption {
-    /// Its name, which may hold spaces.
-    pub name: String,
-    /// Its value.
-    pub value: String,
-}
-
-impl FromStr for UciOption {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<UciOption, String> {
-        let (name, value) = text.split_once('=').ok_or("give NAME=VALUE, as in Hash=64")?;
-        let (name, value) = (name.trim().to_owned(), value.trim().to_owned());
-        if name.is_empty() || name.eq_ignore_ascii_case("MultiPV") {
-            return Err("give the name of an option; MultiPV is set as it is needed".into());
-        }
-        Ok(UciOption { name, value })
-    }
-}
-
-/// How an engine is run.
-#[derive(Debug, Clone)]
-pub struct Setup {
-    /// A program and its arguments, separated by spaces.
-    pub command: String,
-    /// Options that it is given.
-    pub options: Vec<UciOption>,
-    /// How long it may say nothing.
-    pub patience: Duration,
-    /// Set from outside to stop waiting.
-    pub stop: Arc<AtomicBool>,
-}
-
-impl Setup {
-    /// An engine as it comes.
-    pub fn new(command: &str) -> Setup {
-        let stop = Arc::default();
-        Setup { command: command.into(), options: vec![], patience: PATIENCE, stop }
-    }
-}
 
 /// What is searched for.
 #[derive(Debug, Clone, Copy)]
@@ -160,7 +115,7 @@ impl Engine {
     fn greet(&mut self) -> Result<(), Fault> {
         self.send("uci")?;
         loop {
-            let line = self.line()?;
+            let line = self.line_within(self.setup.start_patience, None)?;
             if let Some(name) = line.strip_prefix("id name ") {
                 self.name = name.to_string();
             } else if let Some(option) = line.strip_prefix("option name ") {
@@ -287,13 +242,21 @@ impl Engine {
 
     /// The next line.
     fn line(&mut self) -> Result<String, Fault> {
-        self.line_until(Instant::now() + self.setup.patience)
+        self.line_within(self.setup.patience, None)
     }
 
     /// The next line, if it comes before `deadline` and before patience ends.
     fn line_until(&mut self, deadline: Instant) -> Result<String, Fault> {
-        let patience = self.setup.patience;
-        let deadline = deadline.min(Instant::now() + patience);
+        self.line_within(self.setup.patience, Some(deadline))
+    }
+
+    fn line_within(
+        &mut self,
+        patience: Duration,
+        deadline: Option<Instant>,
+    ) -> Result<String, Fault> {
+        let end = Instant::now() + patience;
+        let deadline = deadline.map_or(end, |deadline| deadline.min(end));
         loop {
             if self.setup.stop.load(Ordering::Relaxed) {
                 return Err(Fault::Stopped);
@@ -360,87 +323,4 @@ fn lines_of(output: impl Read + Send + 'static) -> Receiver<String> {
 }
 
 #[cfg(all(test, unix))]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    /// An engine in sh that answers `go` with `answer`.
-    fn fake(folder: &std::path::Path, answer: &str) -> String {
-        let path = folder.join("engine");
-        let script = format!(
-            "while read -r word rest; do case $word in\n\
-             uci) echo id name Fake 1; echo 'option name MultiPV type spin default 1 min 1 max 7';\n\
-             echo 'option name Move Overhead type spin'; echo uciok;;\nisready) echo readyok;;\n\
-             go) {answer};;\nstop) echo bestmove e2e4;;\nquit) exit;;\nesac; done\n"
-        );
-        fs::write(&path, script).unwrap();
-        // Run by the shell: a script that another test's child still holds open cannot be executed.
-        format!("sh {}", path.display())
-    }
-
-    fn started(folder: &std::path::Path, script: &str) -> Engine {
-        let command = fake(folder, script);
-        let setup = Setup { patience: Duration::from_millis(500), ..Setup::new(&command) };
-        Engine::start(&setup).unwrap()
-    }
-
-    fn answer(answer: &str) -> Result<String, Fault> {
-        let folder = tempfile::tempdir().unwrap();
-        let mut engine = started(folder.path(), answer);
-        assert_eq!((engine.name.as_str(), engine.most_lines), ("Fake 1", 7));
-        Ok(uci(engine.best_move(&Chess::default(), 1)?))
-    }
-
-    #[test]
-    fn a_good_engine_s_move_is_taken() {
-        assert_eq!(answer("echo info depth 1; echo bestmove e2e4 ponder e7e5").unwrap(), "e2e4");
-    }
-
-    #[test]
-    fn an_engine_that_dies_hangs_or_cheats_is_named() {
-        let said = |script: &str| answer(script).unwrap_err().of("e").to_string();
-        assert!(said("exit").contains("the engine stopped answering"));
-        assert!(said("sleep 20").contains("the engine did not answer within 0.5 s"));
-        assert!(said("echo bestmove e2e5").contains("illegal move e2e5"));
-        let start = |command: &str| {
-            let setup = Setup { patience: Duration::from_millis(300), ..Setup::new(command) };
-            Engine::start(&setup).unwrap_err().to_string()
-        };
-        let gone = start("/no/such/engine --flag");
-        assert!(gone.contains("engine /no/such/engine --flag"), "{gone}");
-        let echo = start("cat");
-        assert!(echo.contains("the engine did not answer within 0.3 s"), "{echo}");
-    }
-
-    #[test]
-    fn options_must_be_those_of_the_engine() {
-        let folder = tempfile::tempdir().unwrap();
-        let command = fake(folder.path(), "echo bestmove e2e4");
-        let start = |option: &str| {
-            let options = vec![option.parse().unwrap()];
-            Engine::start(&Setup { options, ..Setup::new(&command) })
-        };
-        assert!(start("move overhead=5").is_ok(), "as UCI says, whatever the case");
-        let line = start("Hash=5").unwrap_err().to_string();
-        assert!(line.starts_with("the engine has no option Hash, engine sh "), "{line}");
-        assert!(line.ends_with(": use one of MultiPV, Move Overhead"), "{line}");
-        assert!("MultiPV=3".parse::<UciOption>().is_err() && "Hash".parse::<UciOption>().is_err());
-    }
-
-    #[test]
-    fn a_search_is_stopped_in_time_and_tells_the_depth_that_it_reached() {
-        let folder = tempfile::tempdir().unwrap();
-        let lines = "echo info depth 4 multipv 1 score cp 9 pv e2e4 e7e5;\
-                     echo info depth 4 multipv 2 score cp 7 pv d2d4;\
-                     echo info depth 5 multipv 1 score cp 9 pv e2e4 e7e5";
-        let mut engine = started(folder.path(), lines);
-        let until = Some(Instant::now() + Duration::from_millis(100));
-        let search = Search { depth: 30, lines: 2, only: &[], until };
-        let (depth, found) = engine.search(&Chess::default(), &search).unwrap();
-        assert_eq!((depth, found.len(), found[0].line.len()), (4, 2, 2));
-        let search = Search { lines: 3, until: Some(Instant::now()), ..search };
-        let fault = engine.search(&Chess::default(), &search).unwrap_err();
-        assert!(matches!(fault, Fault::Missing { wanted: 3, .. }), "{fault}");
-    }
-}
+mod tests;

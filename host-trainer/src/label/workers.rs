@@ -197,7 +197,10 @@ impl Worker<'_> {
                     self.engine = Some(engine);
                     return Ok(Some(report));
                 }
-                Err(Fault::Stopped) => return Ok(None),
+                Err(Fault::Stopped) => {
+                    self.searched += engine.searched;
+                    return Ok(None);
+                }
                 Err(fault) => {
                     self.searched += engine.searched;
                     self.tell(Report::Restarted(number, fault.clone()));

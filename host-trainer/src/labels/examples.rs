@@ -1,11 +1,15 @@
 //! Labelled positions as training examples.
 use std::path::PathBuf;
 
-use kibitzer_core::{inputs::Perspective, shakmaty::Chess};
+use kibitzer_core::{
+    inputs::Perspective,
+    shakmaty::{Chess, Position as _},
+};
 use kibitzer_gpu::Batch;
 
 use super::{Labels, Target, value};
 use crate::{
+    bands::Band,
     batches,
     error::UserError,
     examples::{Examples, ExamplesName},
@@ -41,6 +45,11 @@ impl Examples for Distillation {
         self.labels.position(number as usize).map_err(|error| {
             UserError::new(error, self.place(), "label the positions again with kibitzer label")
         })
+    }
+
+    fn band(&self, number: u32) -> Result<Band, UserError> {
+        let value = value(self.labels.scores(number as usize));
+        Ok(Band::of(self.position(number)?.board(), value))
     }
 
     fn is_held_out(&self, number: u32, share: f64) -> bool {

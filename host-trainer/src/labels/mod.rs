@@ -5,8 +5,11 @@
 //! | `target.rs` | scores to probabilities and to a value |
 //! | `store.rs` | positions and scores, compact in memory |
 //! | `read.rs` | libraries to that, in parallel, equal positions merged |
+//! | `evaluations.rs`, `comments.rs` | evaluations from outside: of Lichess, and in games of engines |
 //! | `examples.rs` | them as training examples |
 //! | `sharpness.rs` | how much the targets prefer one move to another |
+pub mod comments;
+pub mod evaluations;
 mod examples;
 mod read;
 mod sharpness;
@@ -14,7 +17,7 @@ mod store;
 mod target;
 
 pub use examples::Distillation;
-pub use read::{Read, read, recognises};
+pub use read::{Read, read};
 pub use sharpness::{FLAT, Sharpness};
-pub use store::{BYTES_BESIDE_SCORES, Labels};
+pub use store::{BYTES_BESIDE_SCORES, Labels, UNKNOWN};
 pub use target::{Choice, TEMPERATURE, Target, value};

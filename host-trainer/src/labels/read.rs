@@ -1,7 +1,7 @@
 //! Libraries to labels: lines are parsed in parallel, equal positions merged.
 use std::{
     collections::HashSet,
-    io::{BufRead as _, BufReader, Read as _},
+    io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
 };
 
@@ -9,8 +9,16 @@ use anyhow::Result;
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 
-use super::store::{Labels, Packed};
-use crate::{error::UserError, library, pgn, progress};
+use super::{
+    comments,
+    evaluations::{self, Partial},
+    store::{Labels, Packed},
+};
+use crate::{
+    error::UserError,
+    kinds::{self, Kind},
+    library, pgn, positions, progress,
+};
 
 /// Lines parsed at a time, some 8 MB of text.
 const LINES: usize = 4096;
@@ -24,21 +32,9 @@ pub struct Read {
     pub again: usize,
 }
 
-/// Whether the text at `path` starts as a labelled library does. Standard input is none.
-///
-/// # Errors
-/// [`UserError`] if it cannot be read.
-pub fn recognises(path: &Path) -> Result<bool> {
-    if path == Path::new("-") {
-        return Ok(false);
-    }
-    let mut start = [0; 1];
-    let read = BufReader::new(pgn::open(path)?).read(&mut start);
-    // What cannot be decompressed is no library; who reads it in earnest says so.
-    Ok(read.is_ok() && start[0] == b'{')
-}
-
-/// Reads labelled libraries, JSON lines or the same compressed by zstd. A position that comes
+/// Reads labelled libraries, evaluations as Lichess publishes them, and games with engines'
+/// evaluations in their comments, plain or compressed by zstd. Of evaluations and games, broken
+/// lines and games are left out with a warning; a library is whole or refused. A position that comes
 /// again, by whatever moves and in whatever file, counts once, as first labelled: else it would
 /// weigh twice, or be learned and held out at once.
 ///
@@ -64,6 +60,50 @@ struct Reader {
 
 impl Reader {
     fn file(&mut self, path: &Path, bar: &ProgressBar) -> Result<()> {
+        match kinds::of(path)? {
+            Kind::Evaluations => self.evaluations(path, bar),
+            Kind::Games if path != Path::new("-") => self.comments(path, bar),
+            Kind::Records => {
+                let mend = "give labelled libraries, or learn games with kibitzer train bc";
+                Err(UserError::new("training records, which have no scores", path.display(), mend)
+                    .into())
+            }
+            _ => self.library(path, bar),
+        }
+    }
+
+    /// Takes in an evaluated position, held out with its game, or by itself.
+    fn partial(&mut self, partial: &Partial, game: Option<u64>) {
+        let key = positions::key(&partial.position);
+        if self.seen.insert(key) {
+            let group = game.unwrap_or(key as u64);
+            self.labels.push(&Packed::partial(&partial.position, &partial.scores, group));
+        } else {
+            self.again += 1;
+        }
+    }
+
+    fn evaluations(&mut self, path: &Path, bar: &ProgressBar) -> Result<()> {
+        let skipped = evaluations::read(path, |partial, _| {
+            self.partial(&partial, None);
+            bar.inc(1);
+            Ok(())
+        })?;
+        skipped.report();
+        Ok(())
+    }
+
+    fn comments(&mut self, path: &Path, bar: &ProgressBar) -> Result<()> {
+        let summary = comments::read(path, |partial, game| {
+            self.partial(&partial, Some(game));
+            bar.inc(1);
+            Ok(())
+        })?;
+        summary.report();
+        Ok(())
+    }
+
+    fn library(&mut self, path: &Path, bar: &ProgressBar) -> Result<()> {
         let before = self.labels.len() + self.again;
         let mut lines = (1..).zip(BufReader::new(pgn::open(path)?).lines());
         loop {

@@ -4,13 +4,13 @@ use std::fmt;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{Labels, Target};
+use super::{Labels, Target, UNKNOWN};
 
 /// Targets are refused as flat if they tell less than this share of what one certain move in
 /// each position would tell: see [`Sharpness::information`].
 pub const FLAT: f64 = 0.1;
 
-/// Means over the positions with a choice, those of two legal moves or more.
+/// Means over the positions with a choice, those of two moves with scores or more.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Sharpness {
     /// Positions with a choice.
@@ -100,7 +100,7 @@ struct Sums {
 
 impl Sums {
     fn add(&mut self, scores: &[i16], target: &Target) {
-        if scores.len() < 2 {
+        if scores.iter().filter(|&&score| score != UNKNOWN).count() < 2 {
             return;
         }
         let mut best = 0.0;

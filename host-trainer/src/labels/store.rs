@@ -1,7 +1,7 @@
 //! Labelled positions, compact in memory.
 use kibitzer_core::{
     fnv,
-    shakmaty::{Chess, Position as _},
+    shakmaty::{Chess, Move, Position as _},
 };
 
 use crate::{
@@ -14,7 +14,10 @@ use crate::{
 /// takes 114.
 pub const BYTES_BESIDE_SCORES: usize = size_of::<PackedPosition>() + 2 * size_of::<u64>();
 
-/// Positions with the score of every legal move.
+/// The score of a move that was not evaluated: below every other.
+pub const UNKNOWN: i16 = i16::MIN;
+
+/// Positions with the score of every legal move, or of some.
 #[derive(Debug, Default)]
 pub struct Labels {
     positions: Vec<PackedPosition>,
@@ -22,7 +25,8 @@ pub struct Labels {
     groups: Vec<u64>,
     /// Where each position's scores end.
     ends: Vec<u64>,
-    /// Scores in centipawns from the mover's side, in the order of the legal moves.
+    /// Scores in centipawns from the mover's side, in the order of the legal moves; [`UNKNOWN`]
+    /// where there is none.
     scores: Vec<i16>,
 }
 
@@ -36,17 +40,22 @@ pub(super) struct Packed {
 
 impl Packed {
     pub(super) fn new(labelled: &LabelledPosition) -> Packed {
-        let position = &labelled.position;
-        let score_of = |mv| labelled.moves.iter().find(|m| m.mv == mv).map(|m| m.score);
-        let scores = position.legal_moves().into_iter().map(|mv| {
-            let score = score_of(mv).expect("the library has a label for every legal move");
-            // Mates are the extremes, one below them for what is worse: far within the range.
-            i16::try_from(score).expect("labels are clamped to mates")
-        });
-        let scores = scores.collect();
-        let position = PackedPosition::new(position, 0);
+        let scores: Vec<(Move, i32)> = labelled.moves.iter().map(|m| (m.mv, m.score)).collect();
+        // By its name an opening is held out or not.
         let group = fnv::bytes(fnv::START, labelled.opening.bytes());
-        Packed { position, group, scores }
+        Packed::partial(&labelled.position, &scores, group)
+    }
+
+    /// A position in which some moves have scores, of a game or opening with this hash.
+    pub(super) fn partial(position: &Chess, scores: &[(Move, i32)], group: u64) -> Packed {
+        let score_of = |mv| scores.iter().find(|score| score.0 == mv).map(|score| score.1);
+        let score = |mv| match score_of(mv) {
+            // Mates are the extremes, one below them for what is worse: far within the range.
+            Some(score) => i16::try_from(score).expect("labels are clamped to mates"),
+            None => UNKNOWN,
+        };
+        let scores = position.legal_moves().into_iter().map(score).collect();
+        Packed { position: PackedPosition::new(position, 0), group, scores }
     }
 }
 
@@ -81,7 +90,8 @@ impl Labels {
         self.positions[i].unpack()
     }
 
-    /// The scores of number `i` in centipawns, in the order of its legal moves; at least one.
+    /// The scores of number `i` in centipawns, in the order of its legal moves: at least one that
+    /// is known, and [`UNKNOWN`] for the others.
     pub fn scores(&self, i: usize) -> &[i16] {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         &self.scores[start as usize..self.ends[i] as usize]

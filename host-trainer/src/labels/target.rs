@@ -3,10 +3,12 @@
 //! W is an engine's score as the mover's winning chance, from 0 to 1: the logistic curve of
 //! [`winning_chances`], divided by 100.
 //!
-//! - Policy: `q_i = exp(W_i / T) / Σ_j exp(W_j / T)` over the moves chosen, 0 for the others.
+//! - Policy: `q_i = exp(W_i / T) / Σ_j exp(W_j / T)` over the moves chosen, 0 for the others and
+//!   for those without a score.
 //! - Value: `2 · W_best − 1`, from −1 (lost) to 1 (won): the scale of a game's result.
 use std::fmt;
 
+use super::UNKNOWN;
 use crate::{error::UserError, library::winning_chances};
 
 /// The temperature T where nothing else is said, in winning chances: a move that drops two
@@ -72,7 +74,7 @@ impl Target {
         let best = chance(best(scores));
         let weight = move |&score: &i16| {
             let share = ((chance(score) - best) / temperature).exp();
-            if score >= least { share } else { 0.0 }
+            if score >= least && score != UNKNOWN { share } else { 0.0 }
         };
         let sum: f64 = scores.iter().map(weight).sum();
         scores.iter().map(move |score| weight(score) / sum)
@@ -81,7 +83,7 @@ impl Target {
     /// How many of the moves have a probability.
     pub fn chosen(&self, scores: &[i16]) -> usize {
         let least = self.least_chosen(scores);
-        scores.iter().filter(|&&score| score >= least).count()
+        scores.iter().filter(|&&score| score >= least && score != UNKNOWN).count()
     }
 
     /// The lowest score that has a probability.
@@ -144,6 +146,16 @@ mod tests {
         let kept: Vec<bool> = found.iter().map(|&q| q > 0.0).collect();
         assert_eq!(kept, [false, true, true, true, true, false]);
         assert_eq!(policy(0.02, Choice::Best(6), &scores), policy(0.02, Choice::All, &scores));
+    }
+
+    #[test]
+    fn moves_without_a_score_have_no_probability() {
+        let found = policy(0.02, Choice::All, &[UNKNOWN, 10, UNKNOWN, 10]);
+        assert_eq!(found, [0.0, 0.5, 0.0, 0.5]);
+        assert_eq!(policy(0.02, Choice::Best(3), &[UNKNOWN, 10, UNKNOWN, 10]), found);
+        let target = Target::new(0.02, Choice::All).unwrap();
+        assert_eq!(target.chosen(&[UNKNOWN, 10, UNKNOWN]), 1);
+        assert_eq!(value(&[UNKNOWN, 0]), 0.0);
     }
 
     #[test]

@@ -2,12 +2,14 @@
 //!
 //! Every epoch takes each training example once, whatever their number, in memory that does not
 //! grow with it: [`Spans`] finds the example at a place among those for training, and
-//! [`Permutation`] shuffles the places.
+//! [`Permutation`] shuffles the places. [`Balanced`] takes some kinds of examples more often.
+mod balanced;
 mod permutation;
 mod spans;
 
 use std::sync::Arc;
 
+pub use balanced::{Balanced, Schedule};
 pub use permutation::Permutation;
 pub use spans::{Spans, evenly_spaced};
 

@@ -7,7 +7,7 @@
 //! | `sheet.rs` | charts one below the other, as one SVG |
 mod charts;
 mod history;
-mod sheet;
+pub mod sheet;
 
 pub use charts::draw;
 pub use history::History;

@@ -189,9 +189,13 @@ impl RecordFile {
         }
     }
 
-    /// Whether `path` starts as a file of records does, whole or not.
+    /// Whether `path` starts as a file of records does, whole or not. A pipe is none: what is
+    /// read of it to find out would be lost.
     pub fn recognises(path: &Path) -> bool {
         use std::io::Read as _;
+        if !path.is_file() {
+            return false;
+        }
         let mut start = [0; MAGIC.len()];
         File::open(path).is_ok_and(|mut file| file.read_exact(&mut start).is_ok()) && start == MAGIC
     }

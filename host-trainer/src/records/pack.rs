@@ -83,6 +83,9 @@ pub fn pack<W: Write + Seek>(
     if undated > 0 {
         *summary.unwanted.entry(Unwanted::Date).or_default() += undated;
         summary.games -= undated;
+        if summary.games == 0 {
+            return Err(pgn::no_games(&games[0], &summary).into());
+        }
     }
     let mut writer = Writer::new(output, folder, packing.split)?;
     let mut merger = Merger::new(&mut writer);
@@ -94,7 +97,8 @@ pub fn pack<W: Write + Seek>(
     spinner.finish_and_clear();
     let merged = merger.finish()?;
     if merged.records == 0 {
-        return Err(pgn::no_games(&games[0], &summary).into());
+        let what = format!("no position is in shard {}", packing.shard);
+        return Err(UserError::new(what, games[0].display(), "make fewer shards").into());
     }
     summary.duplicates = merged.repeated;
     writer.finish(merged.games)?;

@@ -6,11 +6,15 @@ use std::{
 };
 
 use anyhow::Result;
-use kibitzer_core::{inputs::Perspective, shakmaty::Chess};
+use kibitzer_core::{
+    inputs::Perspective,
+    shakmaty::{Chess, Position as _},
+};
 use kibitzer_gpu::Batch;
 
 use super::{PlayedOften, Record, RecordError, RecordFile, file::digest};
 use crate::{
+    bands::Band,
     batches,
     error::UserError,
     examples::{Examples, ExamplesName},
@@ -103,6 +107,11 @@ impl Examples for Records {
 
     fn position(&self, number: u32) -> Result<Chess, UserError> {
         self[number as usize].position().map_err(|error| self.damaged(error))
+    }
+
+    fn band(&self, number: u32) -> Result<Band, UserError> {
+        let value = self[number as usize].outcomes.mean();
+        Ok(Band::of(self.position(number)?.board(), value))
     }
 
     fn is_held_out(&self, number: u32, share: f64) -> bool {

@@ -12,13 +12,15 @@ use std::{
 use anyhow::{Context as _, Result};
 use kibitzer_core::inputs::Perspective;
 use kibitzer_gpu::Batch;
+use rayon::prelude::*;
 
 use super::Settings;
 use crate::{
+    bands::{BANDS, Band},
     batches,
     error::UserError,
     examples::{Examples, Held},
-    order::{Order, Spans},
+    order::{Balanced, Order, Schedule, Spans},
 };
 
 /// Batches that each thread prepares ahead.
@@ -30,7 +32,7 @@ pub struct Plan {
     /// Positions a batch.
     pub batch: usize,
     /// The order of the training examples.
-    pub order: Order,
+    pub order: Schedule,
     /// From whose side the network sees the board.
     pub perspective: Perspective,
 }
@@ -118,8 +120,31 @@ impl Plan {
             let mend = "give more games or openings, or hold out fewer";
             return Err(UserError::new("no position is left to train on", examples.place(), mend));
         }
-        let order = Order::new(held.training, settings.seed);
+        let order = if settings.balance > 0.0 {
+            let kinds = by_band(examples, &held.training)?;
+            Schedule::Balanced(Balanced::new(kinds, settings.balance, settings.seed))
+        } else {
+            Schedule::Plain(Order::new(held.training, settings.seed))
+        };
         Ok((Plan { batch: settings.batch, order, perspective }, held.out))
+    }
+
+    /// The bands of the training examples, with how many there are and the share of the places
+    /// that they have; empty where all examples come equally often.
+    ///
+    /// # Errors
+    /// [`UserError`] if an example is damaged.
+    pub fn bands(
+        &self,
+        examples: &dyn Examples,
+        settings: &Settings,
+    ) -> Result<Vec<(String, u32, f64)>, UserError> {
+        let Schedule::Balanced(balanced) = &self.order else { return Ok(vec![]) };
+        let held = Held::new(examples, settings.held_out);
+        let kinds = by_band(examples, &held.training)?.into_iter().enumerate();
+        let there = kinds.filter(|(_, kind)| !kind.is_empty());
+        let named = there.map(|(number, kind)| (Band::name(number), kind.len()));
+        Ok(named.zip(balanced.shares()).map(|((name, len), share)| (name, len, share)).collect())
     }
 
     /// The batch of step `step` (from 0).
@@ -134,6 +159,18 @@ impl Plan {
         }
         Ok(batch)
     }
+}
+
+/// The numbers of each band, in the bands' order.
+fn by_band(examples: &dyn Examples, training: &Spans) -> Result<Vec<Spans>, UserError> {
+    let band = |place| Ok(examples.band(training.at(place))?.number());
+    let bands: Vec<usize> =
+        (0..training.len()).into_par_iter().map(band).collect::<Result<_, UserError>>()?;
+    let mut kinds = vec![Spans::default(); BANDS];
+    for (place, band) in (0..).zip(bands) {
+        kinds[band].extend([training.at(place)]);
+    }
+    Ok(kinds)
 }
 
 #[cfg(test)]
@@ -156,7 +193,8 @@ mod tests {
     }
 
     fn plan() -> Plan {
-        Plan { batch: 3, order: Order::new((0..20).collect(), 1), perspective: Perspective::Mover }
+        let order = Schedule::Plain(Order::new((0..20).collect(), 1));
+        Plan { batch: 3, order, perspective: Perspective::Mover }
     }
 
     fn load(steps: Range<u64>, threads: usize) -> Vec<Batch> {

@@ -82,6 +82,9 @@ impl Run {
         let steps = self.state.step..settings.steps;
         let mut loader = Loader::start(&self.examples, &plan, &steps, self.loaders)?;
         let mut metrics = Metrics::open(&self.folder, self.state.step)?;
+        if self.state.step == 0 {
+            self.tell_bands(&plan, &mut metrics)?;
+        }
         let mut pace = Pace::start(&self.state);
         let mut saved = Instant::now();
         let diagnostics = Diagnostics::new(&self.state.config);
@@ -124,6 +127,19 @@ impl Run {
             anyhow::bail!("the loader stopped at step {}", self.state.step);
         }
         Ok(Outcome::Finished(report.map(Box::new)))
+    }
+
+    /// Records how often each band of positions will be learned, where that was asked for.
+    fn tell_bands(&self, plan: &Plan, metrics: &mut Metrics) -> Result<()> {
+        let bands = plan.bands(&*self.examples, &self.state.settings)?;
+        if bands.is_empty() {
+            return Ok(());
+        }
+        for (name, positions, share) in &bands {
+            tracing::info!("{name}: {positions} positions, {:.1} % of the steps'", 100.0 * share);
+        }
+        let line = |(name, positions, share): &(String, u32, f64)| json!({"band": name, "positions": positions, "share": share});
+        metrics.write(&json!({"step": 0, "bands": bands.iter().map(line).collect::<Vec<_>>()}))
     }
 
     /// What has to be measured before the next step, if it is one of those diagnosed.

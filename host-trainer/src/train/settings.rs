@@ -34,6 +34,9 @@ pub struct Settings {
     pub seed: u64,
     /// Share of the games or openings held out for validation.
     pub held_out: f64,
+    /// How far bands of positions are evened out: see [`crate::order::Balanced`].
+    #[serde(default)]
+    pub balance: f64,
 }
 
 impl Settings {
@@ -50,6 +53,7 @@ impl Settings {
             value_weight: 0.25,
             seed: 1,
             held_out: DEFAULT_SHARE,
+            balance: 0.0,
         };
         match name {
             Some("demo" | "pico" | "m4" | "m7") => {
@@ -74,6 +78,7 @@ impl Settings {
             ("--clip", positive(self.clip), "more than 0"),
             ("--ema", self.ema.is_none_or(|d| (0.0..1.0).contains(&d)), "0 or more, below 1"),
             ("--held-out", (0.0..1.0).contains(&self.held_out), "0 or more, below 1"),
+            ("--balance", (0.0..=1.0).contains(&self.balance), "from 0 to 1"),
             ("--value-weight", zero_or_more(self.value_weight), "0 or more"),
         ];
         match checks.iter().find(|check| !check.1) {

@@ -18,13 +18,14 @@ use crate::{
     error::UserError,
     evaluation::{self, Baselines, CHUNK, Fitted, Report, baselines},
     examples::{Examples, Held},
+    kinds::{self, Kind},
     labels::{self, Choice, Distillation, TEMPERATURE, Target},
     model::{self, hash_text},
     network::Network,
     order::evenly_spaced,
     progress,
     quantize::{Parity, parity},
-    records::{DEFAULT_SHARE, RecordFile, Records},
+    records::{DEFAULT_SHARE, Records},
 };
 
 /// Positions whose material is changed, up to five ways each.
@@ -184,7 +185,7 @@ impl Eval {
 
 /// Opens a labelled library, or records or games.
 fn open(path: &Path, target: Target) -> Result<Box<dyn Examples>> {
-    if !RecordFile::recognises(path) && labels::recognises(path)? {
+    if matches!(kinds::of(path)?, Kind::Library | Kind::Evaluations) {
         let read = labels::read(&[path.to_owned()])?;
         let paths = vec![path.to_owned()];
         return Ok(Box::new(Distillation::new(read.labels, target, paths)));

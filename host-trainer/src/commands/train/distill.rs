@@ -18,11 +18,13 @@ use crate::{
 ///
 /// A move's target probability is exp(W / T), made to add up to one, with W the mover's winning
 /// chance from 0 to 1 and T the temperature; the value's target is 2 W - 1 of the best move.
+/// Where only some moves were evaluated, the others' probability is 0.
 /// Equal positions count once. One opening in twenty is held out. Ctrl-C saves and stops;
 /// --resume goes on.
 #[derive(Debug, clap::Args)]
 pub struct Distill {
-    /// Labelled libraries, .jsonl or .jsonl.zst.
+    /// Labelled libraries, evaluations as Lichess publishes them (JSON lines), or games with
+    /// engines' evaluations in the comments (PGN); each also .zst.
     #[arg(required = true)]
     libraries: Vec<PathBuf>,
     /// Temperature, in winning chances.

@@ -104,6 +104,10 @@ pub struct Wanted {
     /// or 0.05].
     #[arg(long, value_name = "SHARE")]
     pub(super) held_out: Option<f64>,
+    /// Learn rare kinds of positions more often, by phase and by how the game stands: 0 as often
+    /// as there are any, 1 all kinds alike [default: 0].
+    #[arg(long, value_name = "POWER")]
+    balance: Option<f64>,
 }
 
 impl Wanted {
@@ -120,6 +124,7 @@ impl Wanted {
             value_weight: self.value_weight.unwrap_or(base.value_weight),
             seed: self.seed.unwrap_or(base.seed),
             held_out: self.held_out.unwrap_or(base.held_out),
+            balance: self.balance.unwrap_or(base.balance),
         }
     }
 }
