@@ -1,9 +1,7 @@
 //! The loops with 512 bits, and with VNNI's sums of products.
 use core::arch::x86_64::*;
 
-use super::{
-    Pair, WidePair, add_wide_pair_from, avx2::rows_of, dots_from, pair_from, single_from, word,
-};
+use super::{Pair, WidePair, add_wide_pair_from, avx2::rows_of, pair_from, single_from, two, word};
 
 use crate::net::kbz::PAIR_GROUP;
 
@@ -202,7 +200,32 @@ pub fn dots(vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
             _ => dot_rows::<1, 4>(vector, pairs, start, sums),
         };
     }
-    dots_from(start, vector, pairs, sums);
+    if start < sums.len() {
+        dot_last(vector, pairs, start, sums);
+    }
+}
+
+/// The sums of the rows from `start` on, fewer than sixteen.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+fn dot_last(vector: &[i16], pairs: &[[i16; 2]], start: usize, out: &mut [i32]) {
+    /// Sums that need not wait for one another.
+    const PARTS: usize = 4;
+    let count = out.len();
+    let out = &mut out[start..];
+    assert!(out.len() < 16);
+    let mask = (1 << out.len()) - 1;
+    let mut sums = [_mm512_setzero_si512(); PARTS];
+    let rows = vector.chunks(2).map(two).zip(pairs.chunks_exact(count));
+    for (i, (numbers, pairs)) in rows.enumerate() {
+        // SAFETY: the mask has a bit for each of the pairs from `start` on.
+        let x = unsafe { _mm512_maskz_loadu_epi32(mask, pairs[start..].as_ptr().cast()) };
+        let numbers = _mm512_set1_epi32(word(numbers));
+        sums[i % PARTS] = _mm512_dpwssd_epi32(sums[i % PARTS], numbers, x);
+    }
+    let [a, b, c, d] = sums;
+    let sum = _mm512_add_epi32(_mm512_add_epi32(a, b), _mm512_add_epi32(c, d));
+    // SAFETY: the mask has a bit for each word of `out`.
+    unsafe { _mm512_mask_storeu_epi32(out.as_mut_ptr(), mask, sum) };
 }
 
 /// The sums of `16 · T` rows from `start` on, with `U` of each so that they need not wait for one
