@@ -7,6 +7,8 @@ use std::{env, fs};
 const DEFAULT_NET: &str = "../fixtures/demo.kbz";
 /// Bytes of the largest network for which an STM32F405 has room beside the program.
 const SMALL_NET: u64 = 768 * 1024;
+/// Bytes of the largest for which the tightly coupled memory of the Cortex-M55's board has.
+const COUPLED_NET: u64 = 384 * 1024;
 
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -22,10 +24,16 @@ fn main() {
     println!("cargo::rerun-if-changed={}", net.display());
     println!("cargo::rustc-env=KIBITZER_NET_PATH={}", net.display());
 
-    let map = match fs::metadata(&net) {
-        Ok(file) if board == "mps2" && file.len() > SMALL_NET => "mps2-large",
+    let bytes = fs::metadata(&net).map_or(0, |file| file.len());
+    let map = match board {
+        "mps2" if bytes > SMALL_NET => "mps2-large",
+        "mps3" if bytes > COUPLED_NET => "mps3-large",
         _ => board,
     };
+    println!("cargo::rustc-check-cfg=cfg(net_in_ddr)");
+    if map == "mps3-large" {
+        println!("cargo::rustc-cfg=net_in_ddr");
+    }
     let map = root.join("memory").join(map).with_extension("x");
     println!("cargo::rerun-if-changed={}", map.display());
     fs::copy(map, out.join("memory.x")).expect("OUT_DIR is writable");

@@ -1,10 +1,17 @@
-//! The network in flash.
+//! The network in flash, or in DDR memory where it is too large.
+//!
+//! A section of one's own is `unsafe`, because it might lie where something else does; the memory
+//! map gives it a place of its own.
+#![allow(unsafe_code)]
 use kibitzer_core::net::{Aligned, Model, scratch_bytes};
 
 /// Bytes of RAM for its inference; the demo's network needs less.
 pub const SCRATCH_BYTES: usize = 32 * 1024;
 
-static NET: &Aligned<[u8]> = &Aligned(*include_bytes!(env!("KIBITZER_NET_PATH")));
+#[cfg_attr(net_in_ddr, unsafe(link_section = ".ddr"))]
+static NET: Aligned<[u8; BYTES.len()]> = Aligned(*BYTES);
+const BYTES: &[u8; include_bytes!(env!("KIBITZER_NET_PATH")).len()] =
+    include_bytes!(env!("KIBITZER_NET_PATH"));
 
 /// Its file.
 pub fn file() -> &'static [u8] {

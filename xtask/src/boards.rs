@@ -16,6 +16,8 @@ pub struct Board {
     pub features: &'static str,
     /// The emulator's program.
     pub emulator: &'static str,
+    /// MHz of its SysTick.
+    pub clock: u64,
 }
 
 /// QEMU for Arm.
@@ -30,6 +32,7 @@ pub const M4: Board = Board {
     target: "thumbv7em-none-eabihf",
     features: "",
     emulator: ARM,
+    clock: 25,
 };
 /// Cortex-M0+. QEMU has no board of this kind with one; its Cortex-M3 runs the same instructions.
 pub const M0: Board =
@@ -43,6 +46,7 @@ pub const M55: Board = Board {
     target: "thumbv8m.main-none-eabi",
     features: "dsp",
     emulator: ARM,
+    clock: 32,
 };
 /// RISC-V of 32 bits without floating-point registers.
 pub const RV32: Board = Board {
@@ -51,12 +55,18 @@ pub const RV32: Board = Board {
     target: "riscv32imac-unknown-none-elf",
     features: "",
     emulator: RISCV,
+    clock: 0, // it has none
 };
 
 /// All of them.
 pub const BOARDS: [Board; 5] = [M4, M7, M0, M55, RV32];
 
 impl Board {
+    /// The instructions of so many ticks: QEMU's `-icount shift=0` takes one a nanosecond.
+    pub const fn instructions(&self, ticks: u64) -> u64 {
+        ticks * 1000 / self.clock
+    }
+
     /// Where its emulator is, if it is installed.
     pub fn find_emulator(&self) -> Option<PathBuf> {
         shell::find_program(self.emulator)

@@ -9,9 +9,6 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::boards::{Board, M4, RISCV};
 use crate::shell;
 
-/// SysTick runs at 25 MHz and QEMU's `-icount shift=0` at one instruction a nanosecond.
-pub const INSTRUCTIONS_A_TICK: u64 = 40;
-
 /// The emulator executes some hundred million instructions a second, the positions take 20
 /// thousand million with a network.
 const LIMIT: Duration = Duration::from_secs(900);
@@ -136,7 +133,7 @@ impl Costs {
             match what {
                 "ticks" => costs.answers += 1,
                 "stack" => stack = Some(number),
-                stage => costs.add(stage, number * INSTRUCTIONS_A_TICK),
+                stage => costs.add(stage, M4.instructions(number)),
             }
         }
         costs.stack = stack.context("the firmware did not report its stack")?;

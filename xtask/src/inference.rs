@@ -6,9 +6,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::boards::{Board, M0, M4, M7};
+use crate::boards::{Board, M0, M4, M7, M55};
 use crate::elf::Image;
-use crate::emulator::{self, INSTRUCTIONS_A_TICK};
+use crate::emulator;
 use crate::host;
 use crate::setup::Setup;
 use crate::shell;
@@ -19,8 +19,15 @@ const STACK_BUDGET: u64 = 4 * 1024;
 const CODE_BUDGET: u64 = 84 * 1024;
 
 const CORES: [&Board; 3] = [&M0, &M4, &M7];
-/// The presets that are made for boards.
-const PRESETS: [&str; 3] = ["pico", "m4", "m7"];
+/// Networks with weights of 8 bits or of 4, and where they are run: the presets that are made for
+/// boards, and the full one, which lies in DDR memory.
+const NETWORKS: [(&str, &str, &[&Board]); 5] = [
+    ("pico", "8", &CORES),
+    ("m4", "8", &CORES),
+    ("m7", "8", &CORES),
+    ("full", "8", &[&M55]),
+    ("full", "4", &[&M55]),
+];
 
 /// The host's programs.
 pub struct Examples {
@@ -35,8 +42,8 @@ pub fn command() -> Result<()> {
     let setup = Setup::prepare();
     let [untrained, inference] = ["untrained", "inference"].map(host::build_example);
     let examples = Examples { untrained: untrained?, inference: inference? };
-    for preset in PRESETS {
-        match measure(&setup, &examples, preset, &CORES)? {
+    for (preset, bits, cores) in NETWORKS {
+        match measure(&setup, &examples, (preset, bits), cores)? {
             Some(lines) => lines.iter().for_each(|line| println!("{line}")),
             None => {
                 setup.print_missing();
@@ -49,28 +56,28 @@ pub fn command() -> Result<()> {
 
 /// Two cores and a small network, with every budget; `None` where something is missing.
 pub fn check(setup: &Setup, examples: &Examples) -> Result<Option<Vec<String>>> {
-    measure(setup, examples, "demo", &[&M4, &M0])
+    measure(setup, examples, ("demo", "8"), &[&M4, &M0])
 }
 
-/// Runs an untrained network of this preset on each core, compares its answer with the host's and
+/// Runs an untrained network of this preset and these bits on each core, compares its answer with the host's and
 /// holds the budgets; a line for each core.
 fn measure(
     setup: &Setup,
     examples: &Examples,
-    preset: &str,
+    (preset, bits): (&str, &str),
     cores: &[&Board],
 ) -> Result<Option<Vec<String>>> {
     let (Some(toolchain), true) = (&setup.toolchain, setup.emulator) else { return Ok(None) };
     let folder = shell::target_dir()?.join("board");
     fs::create_dir_all(&folder)?;
     let net = folder.join(preset).with_extension("kbz");
-    let out = Command::new(&examples.untrained).arg(preset).output()?;
+    let out = Command::new(&examples.untrained).args([preset, bits]).output()?;
     ensure!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     fs::write(&net, &out.stdout)?;
     let expected = shell::output(Command::new(&examples.inference).arg(&net))?;
     let line = |core: &&Board| -> Result<String> {
         let image = toolchain.image("release", core.target, "inference", |build| {
-            build.env("KIBITZER_NET", &net);
+            build.args(["--features", core.features]).env("KIBITZER_NET", &net);
         })?;
         let said = emulator::listen(core, &image)?;
         ensure!(
@@ -84,7 +91,8 @@ fn measure(
         image.require_integers_without_heap()?;
         let model = out.stdout.len() as u64;
         let code = image.sizes()?.flash.saturating_sub(model);
-        Cost::parse(&said.diagnostics, model, code)?.line(preset, core.core)
+        Cost::parse(&said.diagnostics, core, model, code)?
+            .line(&format!("{preset}, {bits} bits"), core.core)
     };
     cores.iter().map(line).collect::<Result<_>>().map(Some)
 }
@@ -101,7 +109,7 @@ struct Cost {
 
 impl Cost {
     /// Reads the lines `scratch BYTES`, `stack BYTES` and `ticks COUNT`.
-    fn parse(diagnostics: &str, model: u64, code: u64) -> Result<Self> {
+    fn parse(diagnostics: &str, board: &Board, model: u64, code: u64) -> Result<Self> {
         let number = |what: &str| -> Result<u64> {
             let mut lines = diagnostics.lines().filter_map(|line| line.split_once(' '));
             let found = lines.find(|(name, _)| *name == what);
@@ -113,7 +121,7 @@ impl Cost {
             code,
             scratch: number("scratch")?,
             stack: number("stack")?,
-            instructions: number("ticks")? * INSTRUCTIONS_A_TICK,
+            instructions: board.instructions(number("ticks")?),
         })
     }
 
@@ -128,7 +136,7 @@ impl Cost {
         within("code", *code, CODE_BUDGET)?;
         let millions = *instructions as f64 / 1e6;
         Ok(format!(
-            "{core:<11} {preset:<5} model {model}, code {code} of {CODE_BUDGET}, scratch {scratch}, \
+            "{core:<11} {preset:<12} model {model}, code {code} of {CODE_BUDGET}, scratch {scratch}, \
              stack {stack} of {STACK_BUDGET} bytes, {millions:.2} million instructions"
         ))
     }
@@ -142,7 +150,7 @@ mod tests {
     fn figures_are_read_and_held_to_their_budgets() {
         let cost = |stack: u64, code| {
             let said = format!("scratch 7\r\nstack {stack}\r\nticks 50000\r\n");
-            Cost::parse(&said, 9, code).expect("good")
+            Cost::parse(&said, &M4, 9, code).expect("good")
         };
         let line = cost(STACK_BUDGET, CODE_BUDGET).line("pico", "M4").expect("within");
         assert!(line.contains("2.00 million") && line.contains("scratch 7"), "{line}");
@@ -150,6 +158,6 @@ mod tests {
         assert!(error.to_string().contains("4097 bytes of stack"), "{error}");
         let error = cost(0, CODE_BUDGET + 1).line("pico", "M4").expect_err("exceeded");
         assert!(error.to_string().contains("bytes of code"), "{error}");
-        assert!(Cost::parse("scratch 7\nticks 1\n", 0, 0).is_err());
+        assert!(Cost::parse("scratch 7\nticks 1\n", &M4, 0, 0).is_err());
     }
 }

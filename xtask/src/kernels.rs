@@ -5,7 +5,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::boards::{self, Board};
-use crate::emulator::{self, INSTRUCTIONS_A_TICK};
+use crate::emulator;
 use crate::host::{self, first_difference};
 use crate::setup::Setup;
 use crate::shell;
@@ -73,7 +73,7 @@ impl Core {
             let product = Product::parse(line).with_context(|| format!("no product: {line}"))?;
             let expected = (product.tokens, product.bits) == (tokens, bits);
             ensure!(expected, "another product than {tokens} tokens of {bits} bits: {line}");
-            let cost = product.cost();
+            let cost = product.cost(&self.board);
             let Product { rows, columns, .. } = product;
             let shape = format!("{tokens} x {rows} x {columns}, {bits} bits");
             ensure!(
@@ -109,9 +109,9 @@ impl Product {
     }
 
     /// Instructions a multiply-add.
-    fn cost(&self) -> f64 {
+    fn cost(&self, board: &Board) -> f64 {
         let products = self.tokens * self.rows * self.columns * self.runs;
-        (self.ticks * INSTRUCTIONS_A_TICK) as f64 / products as f64
+        board.instructions(self.ticks) as f64 / products as f64
     }
 }
 

@@ -9,15 +9,19 @@
 
 use core::fmt::Write as _;
 
+#[cfg(board = "mps3")]
+use kibitzer_core::net::FULL as LARGEST;
+#[cfg(not(board = "mps3"))]
+use kibitzer_core::net::M7 as LARGEST;
+use kibitzer_core::net::Model;
 use kibitzer_core::net::infer::self_test::{FIRST_MOVES, score_first_moves};
-use kibitzer_core::net::{M7, Model};
 use kibitzer_firmware::clock::Clock;
 use kibitzer_firmware::end::exit;
 use kibitzer_firmware::uart::{self, Ports};
 use kibitzer_firmware::{entry, net, stack};
 
-/// Bytes of RAM for the inference of each preset that is made for a board.
-const SCRATCH_BYTES: usize = M7.scratch_bytes();
+/// Bytes of RAM for the inference of every preset that is measured on the board.
+const SCRATCH_BYTES: usize = LARGEST.scratch_bytes();
 
 #[entry]
 fn main() -> ! {
