@@ -100,6 +100,14 @@ impl<'a> Product<'a> {
     /// None: the weights lie in memory.
     pub fn run(&mut self, outputs: &mut [i8]) -> Result<(), ModelError> {
         let Product { linear, tile, sums, buffer } = self;
+        if tile.tokens() == 1 {
+            // As the trunk's layers have it.
+            return linear.each_single(0..WIDTH, tile, buffer, 127, &mut |row, y| {
+                if let Some(output) = outputs.get_mut(row) {
+                    *output = y as i8;
+                }
+            });
+        }
         linear.each(0..WIDTH, tile, sums, buffer, 127, &mut |row, ys| {
             for (outputs, &y) in outputs.chunks_exact_mut(WIDTH).zip(ys) {
                 outputs[row] = y as i8;
