@@ -38,7 +38,8 @@ fn engine() {
 
 fn speak(faults: &str, notes: &Path) {
     let has = |word: &str| faults.split(' ').any(|fault| fault == word);
-    let most = if has("few-lines") { 5 } else { 500 };
+    let most = [("few-lines", 5), ("one-line", 1)].into_iter().find(|&(word, _)| has(word));
+    let most = most.map_or(500, |(_, most)| most);
     let mut position = Chess::default();
     let mut lines = 1;
     // The test runner has begun a line.
@@ -58,6 +59,7 @@ fn speak(faults: &str, notes: &Path) {
                 let only = words.get(4..).unwrap_or_default();
                 go(&position, depth.parse().unwrap(), lines, only, faults, notes);
             }
+            ["stop"] => println!("bestmove 0000"),
             ["quit"] => return,
             _ => {}
         }
@@ -78,6 +80,9 @@ fn go(position: &Chess, depth: u64, lines: usize, only: &[&str], faults: &str, n
     let note = notes.join(format!("{key:016x}"));
     let has = |word: &str| faults.split(' ').any(|fault| fault == word);
     let first = !note.exists();
+    if has("broken") {
+        std::process::exit(3);
+    }
     if bad && depth > 6 && (first || !has("once")) {
         fs::write(&note, "").unwrap();
         if has("die") {
@@ -106,6 +111,9 @@ fn go(position: &Chess, depth: u64, lines: usize, only: &[&str], faults: &str, n
     for (rank, mv) in (1..).zip(&moves) {
         let cp = score(position, mv, depth);
         println!("info depth {depth} seldepth 9 multipv {rank} score cp {cp} nodes 1 pv {mv}");
+    }
+    if has("endless") {
+        return;
     }
     println!("bestmove {}", moves.first().map_or("(none)", |mv| mv));
 }
@@ -315,6 +323,35 @@ fn an_engine_of_few_lines_is_asked_for_some_moves_after_the_others() {
     assert!(
         fs::read(folder.join("few.jsonl")).unwrap() == fs::read(folder.join("many.jsonl")).unwrap()
     );
+}
+
+/// Each of the best moves takes a search of its own: none may use up the others' time.
+#[test]
+fn a_cap_leaves_time_for_every_search_of_an_engine_of_one_line() {
+    let folder = folder();
+    let folder = folder.path();
+    fs::write(folder.join("a.fen"), "startpos\n8/8/8/8/8/8/P6k/K7 w - - 0 1\n").unwrap();
+    let flags = "a.fen -o lib.jsonl --depth 8 --top-depth 9 --workers 1 --cap 0.4";
+    let said = succeed(folder, flags, "one-line endless");
+    assert!(said.contains("2 positions labelled, 0 given up, 0 engines started again"), "{said}");
+    let tops: Vec<usize> = lines(&folder.join("lib.jsonl"))
+        .iter()
+        .map(|line| line["top"].as_array().unwrap().len())
+        .collect();
+    assert_eq!(tops, [3, 3]);
+}
+
+#[test]
+fn what_a_broken_engine_fails_on_is_tried_again_with_a_sound_one() {
+    let folder = folder();
+    let folder = folder.path();
+    let flags = format!("{PLAY} --positions 25");
+    let line = mistake(folder, &flags, "broken");
+    assert!(line.starts_with("kibitzer: 10 positions in a row have failed, engine "), "{line}");
+    assert!(lines(&folder.join("lib.jsonl")).is_empty());
+    let said = succeed(folder, &flags, "");
+    assert!(said.contains("0 of 25 positions are labelled, 0 given up"), "{said}");
+    assert_eq!(lines(&folder.join("lib.jsonl")).len(), 25);
 }
 
 #[test]

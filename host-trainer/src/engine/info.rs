@@ -89,6 +89,11 @@ impl Iterations {
         }
     }
 
+    /// Whether an iteration was whole.
+    pub fn is_any_whole(&self) -> bool {
+        self.whole.is_some()
+    }
+
     /// The deepest whole iteration, if there was one, with its depth.
     pub fn whole(self) -> Option<(u32, Vec<Found>)> {
         self.whole

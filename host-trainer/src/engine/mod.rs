@@ -43,7 +43,7 @@ pub struct Search<'a> {
     pub lines: usize,
     /// Only these moves; all if there are none.
     pub only: &'a [Move],
-    /// When it is to end, whatever depth is reached.
+    /// When it is to end, whatever depth is reached; its first iteration is waited for.
     pub until: Option<Instant>,
 }
 
@@ -202,7 +202,9 @@ impl Engine {
         let deadline = Instant::now() + self.setup.patience * SEARCHES;
         let mut until = search.until;
         loop {
-            match self.line_until(until.unwrap_or(deadline)) {
+            // Stopped before its first iteration is whole, an engine has nothing to tell.
+            let due = until.filter(|_| iterations.is_any_whole());
+            match self.line_until(due.unwrap_or(deadline)) {
                 Err(Fault::Silent(_)) if until.is_some_and(|until| until <= Instant::now()) => {
                     until = None;
                     self.send("stop")?;

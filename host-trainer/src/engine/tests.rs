@@ -78,6 +78,9 @@ fn a_search_is_stopped_in_time_and_tells_the_depth_that_it_reached() {
     let search = Search { depth: 30, lines: 2, only: &[], until };
     let (depth, found) = engine.search(&Chess::default(), &search).unwrap();
     assert_eq!((depth, found.len(), found[0].line.len()), (4, 2, 2));
+    let search = Search { until: Some(Instant::now()), ..search };
+    let (depth, _) = engine.search(&Chess::default(), &search).unwrap();
+    assert_eq!(depth, 4, "the first whole iteration is waited for");
     let search = Search { lines: 3, until: Some(Instant::now()), ..search };
     let fault = engine.search(&Chess::default(), &search).unwrap_err();
     assert!(matches!(fault, Fault::Missing { wanted: 3, .. }), "{fault}");

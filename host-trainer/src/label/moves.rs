@@ -68,10 +68,7 @@ impl Depths {
         let mut depth = self.all;
         let mut found = Vec::new();
         for (i, &only) in some.iter().enumerate() {
-            // Each part has an equal share of what time is left.
-            let now = Instant::now();
-            let parts = (some.len() - i) as u32;
-            let until = until.map(|until| now + until.saturating_duration_since(now) / parts);
+            let until = until.map(|until| part_of(until, some.len() - i));
             let only = if some.len() == 1 { &[] } else { only };
             let lines = if only.is_empty() { legal.len() } else { only.len() };
             let search = Search { depth, lines, only, until };
@@ -103,6 +100,7 @@ impl Depths {
         while top.len() < best {
             let only = if top.is_empty() { &[][..] } else { &left };
             let lines = (best - top.len()).min(engine.most_lines);
+            let until = until.map(|until| part_of(until, (best - top.len()).div_ceil(lines)));
             let search = Search { depth, lines, only, until };
             let (reached, found) = engine.search(position, &search)?;
             depth = depth.min(reached);
@@ -111,6 +109,12 @@ impl Depths {
         }
         Ok((depth, top))
     }
+}
+
+/// When the next of so many searches is to end, each having an equal share of the time left.
+fn part_of(until: Instant, searches: usize) -> Instant {
+    let now = Instant::now();
+    now + until.saturating_duration_since(now) / searches as u32
 }
 
 fn as_top(Found { mv, score, line }: Found) -> Top {

@@ -25,7 +25,7 @@ const TRIES: u32 = 2;
 /// How often an engine is started before it is given up.
 const STARTS: u32 = 3;
 /// Positions in a row that a worker may fail on: the engine is then no good.
-const FAILURES: u32 = 10;
+const FAILURES: usize = 10;
 
 /// What is to be labelled, and by what.
 #[derive(Debug)]
@@ -162,29 +162,34 @@ impl Worker<'_> {
     /// Labels the numbers that `next` gives.
     fn run(mut self, next: impl Fn() -> Option<u64>) {
         let started = Instant::now();
-        let mut failures = 0;
+        self.settle_all(next);
+        self.stop_engine();
+        self.tell(Report::Done(started.elapsed(), self.searched));
+    }
+
+    /// Settles the numbers that `next` gives, as long as the engine is good. That positions are
+    /// given up is told once a later one is labelled, or all are through: they may fail because
+    /// the engine is broken, and are then left to whoever goes on with a sound one.
+    fn settle_all(&mut self, next: impl Fn() -> Option<u64>) {
+        let mut failed: Vec<Report> = Vec::new();
         while let Some(number) = next() {
             match self.settle(number) {
+                Ok(Some(report @ Report::Skipped(..))) => failed.push(report),
                 Ok(Some(report)) => {
-                    failures = if matches!(report, Report::Skipped(..)) { failures + 1 } else { 0 };
+                    failed.drain(..).for_each(|report| self.tell(report));
                     self.tell(report);
                 }
-                Ok(None) => break,
-                Err(error) => {
-                    self.tell(Report::Failed(error));
-                    break;
-                }
+                Ok(None) => return,
+                Err(error) => return self.tell(Report::Failed(error)),
             }
-            if failures == FAILURES {
+            if failed.len() == FAILURES {
                 let what = format!("{FAILURES} positions in a row have failed");
                 let place = format!("engine {}", self.work.setup.command);
                 let mend = "see the warnings above, and use another engine or other options";
-                self.tell(Report::Failed(UserError::new(what, place, mend)));
-                break;
+                return self.tell(Report::Failed(UserError::new(what, place, mend)));
             }
         }
-        self.stop_engine();
-        self.tell(Report::Done(started.elapsed(), self.searched));
+        failed.into_iter().for_each(|report| self.tell(report));
     }
 
     /// What becomes of position `number`; `None` if the work is to stop.
