@@ -61,10 +61,11 @@ pub fn pack<W: Write + Seek>(
 ) -> Result<(Summary, Merged)> {
     let folder = folder_of(path);
     let mut sorter = Sorter::new(folder, packing.in_memory, Observation::order);
-    let mut undated = 0;
+    let (mut undated, mut undated_positions) = (0, 0);
     let mut summary = pgn::read_all(games, &packing.filter, |game| {
         let Some(held_out) = packing.split.holds_out(game.hash, game.tags) else {
             undated += 1;
+            undated_positions += game.steps.len() as u64;
             return Ok(());
         };
         let winner = game.winner.map_or(0, |winner| if winner.is_white() { 1 } else { -1 });
@@ -83,6 +84,7 @@ pub fn pack<W: Write + Seek>(
     if undated > 0 {
         *summary.unwanted.entry(Unwanted::Date).or_default() += undated;
         summary.games -= undated;
+        summary.positions -= undated_positions;
         if summary.games == 0 {
             return Err(pgn::no_games(&games[0], &summary).into());
         }
@@ -273,6 +275,7 @@ mod tests {
         let path = folder.path().join("records");
         let (summary, merged) = pack(&[games], &packing, &path, &mut output).unwrap();
         assert_eq!(summary.unwanted, [(Unwanted::Date, 1)].into());
+        assert_eq!((summary.games, summary.positions), (3, 6));
         assert_eq!((merged.games, merged.repeated, merged.held_out), (2, 1, 0));
         let (_, file) = open(folder.path(), "records", &output.into_inner());
         assert_eq!(file.split(), split);
