@@ -133,6 +133,8 @@ fn is_scored(operand: &str) -> bool {
 }
 
 fn moves(position: &Chess, operation: &str, operand: &str) -> Result<Vec<Move>, Fault> {
+    // As in `a8 = Q`.
+    let operand = operand.replace(" =", "=").replace("= ", "=");
     let words = operand.split([' ', '\t', ',']).map(|word| word.trim_end_matches(['!', '?']));
     // A check sign may stand alone.
     let words = words.filter(|word| !word.is_empty() && *word != "+" && *word != "#");
@@ -240,6 +242,8 @@ mod tests {
             assert_eq!(names(&epd.avoid), ["g4e5"], "{text}");
             assert_eq!(epd.id, "K.03; x");
         }
+        let promoted = parse("8/P6k/8/8/8/8/8/K7 w - - ; bm a8 = Q + a8 = R;").unwrap().unwrap();
+        assert_eq!(names(&promoted.best), ["a7a8q", "a7a8r"]);
         let glued = parse(&format!("{FEN}2 44 bm Nh6; epd should be OK")).unwrap().unwrap();
         assert_eq!((glued.position.halfmoves(), names(&glued.best)), (2, vec!["g4h6".to_owned()]));
         let epd = parse("startpos\0\r").unwrap().unwrap();

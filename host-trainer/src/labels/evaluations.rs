@@ -69,8 +69,10 @@ pub struct Partial {
 pub fn read(path: &Path, mut take: impl FnMut(Partial, usize) -> Result<()>) -> Result<Skipped> {
     let mut skipped = Skipped::default();
     let mut found = false;
-    for (number, line) in (1..).zip(BufReader::new(pgn::open(path)?).lines()) {
+    for (number, line) in (1..).zip(BufReader::new(pgn::open(path)?).split(b'\n')) {
         let line = line.map_err(|error| UserError::cannot_read(path, &error))?;
+        // A line that is no text is broken like any other.
+        let line = String::from_utf8_lossy(&line);
         if line.trim().is_empty() {
             continue;
         }
@@ -142,6 +144,22 @@ mod tests {
         let single = r#"{"pvs":[{"cp":7,"line":"g4h6"}],"depth":30}"#;
         let expected = vec![("e8g8".to_owned(), 35), ("d4d3".to_owned(), 10_000)];
         assert_eq!(scores(&format!("{shallow},{deep},{single}")), Ok(expected));
+    }
+
+    #[test]
+    fn a_line_that_is_no_text_is_left_out() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let sound = format!(
+            "{{\"fen\":\"{FEN}\",\"evals\":[{{\"pvs\":[{{\"cp\":7,\"line\":\"g4h6\"}}]}}]}}\n"
+        );
+        let bytes = [sound.as_bytes(), b"\xff\xfe{\n", sound.as_bytes()].concat();
+        std::fs::write(file.path(), bytes).unwrap();
+        let mut numbers = Vec::new();
+        let skipped = read(file.path(), |_, number| {
+            numbers.push(number);
+            Ok(())
+        });
+        assert_eq!((numbers, skipped.unwrap().lines), (vec![1, 3], 1));
     }
 
     #[test]
