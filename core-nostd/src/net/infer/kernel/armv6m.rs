@@ -125,6 +125,91 @@ macro_rules! group_of_two_tokens {
     };
 }
 
+/// One row by pairs of tokens, as [`paired`] has its arguments: its groups by `$group`, and
+/// around a pair's groups what `$group` wants. `$start` is run once, with the groups' number in r2
+/// and r4 free; `$zero` before a pair's first group; `$store` after its last, which stores both
+/// sums at r1, where they go, and moves it on; r2 to r7 are free then.
+///
+/// High registers: r9 the end of the tile's blocks of eight groups, r10 of its pair of tokens, r11
+/// bytes of a pair; r8 and r12 are `$group`'s. On the stack: weights, sums, end of the sums; then
+/// what is restored, 36 bytes; `tokens`.
+macro_rules! row_by_pairs_of_tokens {
+    ($start:literal, $zero:literal, $group:ident, $store:literal) => {
+        concat!(
+            save!(),
+            "
+        sub     sp, #12
+        str     r0, [sp]
+        str     r3, [sp, #4]
+        ldr     r4, [sp, #48]
+        lsls    r4, r4, #2
+        adds    r4, r4, r3
+        str     r4, [sp, #8]
+        mov     r0, r1
+        lsls    r4, r2, #4
+        mov     r11, r4
+        adds    r4, r4, r0
+        mov     r10, r4
+        lsrs    r4, r2, #3
+        lsls    r4, r4, #7
+        adds    r4, r4, r0
+        mov     r9, r4
+        ",
+            $start,
+            "
+    1:
+        ldr     r1, [sp]
+        ",
+            $zero,
+            "
+        cmp     r0, r9
+        bne     2f
+        b       3f
+    2:
+        ",
+            $group!(0),
+            $group!(1),
+            $group!(2),
+            $group!(3),
+            $group!(4),
+            $group!(5),
+            $group!(6),
+            $group!(7),
+            "
+        adds    r1, #64
+        cmp     r0, r9
+        beq     3f
+        b       2b
+    3:
+        cmp     r0, r10
+        beq     5f
+    4:
+        ",
+            $group!(0),
+            "
+        adds    r1, #8
+        cmp     r0, r10
+        bne     4b
+    5:
+        ldr     r1, [sp, #4]
+        ",
+            $store,
+            "
+        str     r1, [sp, #4]
+        add     r9, r11
+        add     r10, r11
+        ldr     r4, [sp, #8]
+        cmp     r1, r4
+        beq     6f
+        b       1b
+    6:
+        add     sp, #12
+        ",
+            restore!(),
+        )
+    };
+}
+
 /// One row by `tokens` tokens, an even number above 0.
 ///
 /// # Safety
@@ -138,85 +223,29 @@ unsafe extern "C" fn paired(
     sums: *mut i32,
     tokens: usize,
 ) {
-    // High registers: r9 the end of the tile's blocks of eight groups, r10 of its pair of tokens,
-    // r11 bytes of a pair, r12 2^16 a group: what the halves add to the lower parts' sum.
-    // On the stack: weights, sums, end of the sums; then what is restored, 36 bytes; `tokens`.
-    naked_asm!(
-        save!(),
+    // In r12 2^16 a group: what the halves add to the lower parts' sum; in r8 that half.
+    naked_asm!(row_by_pairs_of_tokens!(
         "
-        sub     sp, #12
-        str     r0, [sp]
-        str     r3, [sp, #4]
-        ldr     r4, [sp, #48]
-        lsls    r4, r4, #2
-        adds    r4, r4, r3
-        str     r4, [sp, #8]
-        mov     r0, r1
         lsls    r4, r2, #16
         mov     r12, r4
-        lsls    r4, r2, #4
-        mov     r11, r4
-        adds    r4, r4, r0
-        mov     r10, r4
-        lsrs    r4, r2, #3
-        lsls    r4, r4, #7
-        adds    r4, r4, r0
-        mov     r9, r4
         movs    r4, #1
         lsls    r4, r4, #15
         mov     r8, r4
-    1:
-        ldr     r1, [sp]
+        ",
+        "
         movs    r2, #0
         movs    r3, #0
-        cmp     r0, r9
-        bne     2f
-        b       3f
-    2:
         ",
-        group_of_two_tokens!(0),
-        group_of_two_tokens!(1),
-        group_of_two_tokens!(2),
-        group_of_two_tokens!(3),
-        group_of_two_tokens!(4),
-        group_of_two_tokens!(5),
-        group_of_two_tokens!(6),
-        group_of_two_tokens!(7),
+        group_of_two_tokens,
         "
-        adds    r1, #64
-        cmp     r0, r9
-        beq     3f
-        b       2b
-    3:
-        cmp     r0, r10
-        beq     5f
-    4:
-        ",
-        group_of_two_tokens!(0),
-        "
-        adds    r1, #8
-        cmp     r0, r10
-        bne     4b
-    5:
         lsls    r4, r2, #16
         subs    r3, r3, r4
         mov     r4, r12
         subs    r3, r3, r4
-        ldr     r1, [sp, #4]
         stm     r1!, {{r3}}
         stm     r1!, {{r2}}
-        str     r1, [sp, #4]
-        add     r9, r11
-        add     r10, r11
-        ldr     r4, [sp, #8]
-        cmp     r1, r4
-        beq     6f
-        b       1b
-    6:
-        add     sp, #12
-        ",
-        restore!(),
-    )
+        "
+    ))
 }
 
 /// Group number $at of one row by two tokens whose activations are halves of a word: weights at
@@ -277,76 +306,18 @@ unsafe extern "C" fn wide_paired(
     sums: *mut i32,
     tokens: usize,
 ) {
-    // High registers: r9 the end of the tile's blocks of eight groups, r10 of its pair of tokens,
-    // r11 bytes of a pair. On the stack: weights, sums, end of the sums; then what is restored, 36
-    // bytes; `tokens`.
-    naked_asm!(
-        save!(),
+    naked_asm!(row_by_pairs_of_tokens!(
+        "",
         "
-        sub     sp, #12
-        str     r0, [sp]
-        str     r3, [sp, #4]
-        ldr     r4, [sp, #48]
-        lsls    r4, r4, #2
-        adds    r4, r4, r3
-        str     r4, [sp, #8]
-        mov     r0, r1
-        lsls    r4, r2, #4
-        mov     r11, r4
-        adds    r4, r4, r0
-        mov     r10, r4
-        lsrs    r4, r2, #3
-        lsls    r4, r4, #7
-        adds    r4, r4, r0
-        mov     r9, r4
-    1:
-        ldr     r1, [sp]
         movs    r2, #0
         mov     r8, r2
-        cmp     r0, r9
-        bne     2f
-        b       3f
-    2:
         ",
-        group_of_two_wide_tokens!(0),
-        group_of_two_wide_tokens!(1),
-        group_of_two_wide_tokens!(2),
-        group_of_two_wide_tokens!(3),
-        group_of_two_wide_tokens!(4),
-        group_of_two_wide_tokens!(5),
-        group_of_two_wide_tokens!(6),
-        group_of_two_wide_tokens!(7),
+        group_of_two_wide_tokens,
         "
-        adds    r1, #64
-        cmp     r0, r9
-        beq     3f
-        b       2b
-    3:
-        cmp     r0, r10
-        beq     5f
-    4:
-        ",
-        group_of_two_wide_tokens!(0),
-        "
-        adds    r1, #8
-        cmp     r0, r10
-        bne     4b
-    5:
         mov     r3, r8
-        ldr     r1, [sp, #4]
         stm     r1!, {{r2, r3}}
-        str     r1, [sp, #4]
-        add     r9, r11
-        add     r10, r11
-        ldr     r4, [sp, #8]
-        cmp     r1, r4
-        beq     6f
-        b       1b
-    6:
-        add     sp, #12
-        ",
-        restore!(),
-    )
+        "
+    ))
 }
 
 /// Group number $at of two rows by one token: weights at r1, activations at r0, sums in r8, r9.
