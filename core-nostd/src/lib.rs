@@ -9,6 +9,7 @@
 //! - [`viveka`]: the interpretable move chooser.
 //! - [`net`]: the network as data, its file format and integer inference.
 //! - [`board`]: the answer of a chessboard, as lines of text.
+//! - [`lamps`]: the lamps of a chessboard's squares.
 //! - [`guide`]: for whoever writes a chessboard's firmware.
 #![no_std]
 
@@ -25,6 +26,7 @@ pub mod fnv;
 pub mod guide {}
 pub mod inputs;
 mod insertion;
+pub mod lamps;
 pub mod legal;
 pub mod moves;
 pub mod net;
