@@ -10,6 +10,7 @@
 //! - [`net`]: the network as data, its file format and integer inference.
 //! - [`board`]: the answer of a chessboard, as lines of text.
 //! - [`lamps`]: the lamps of a chessboard's squares.
+//! - [`protocol`]: what a chessboard and an app say to each other.
 //! - [`guide`]: for whoever writes a chessboard's firmware.
 #![no_std]
 
@@ -34,6 +35,7 @@ mod numeric;
 mod once;
 mod placement;
 pub mod position;
+pub mod protocol;
 mod scene;
 pub mod square_exchange;
 pub mod viveka;
