@@ -56,9 +56,16 @@ pub fn en_passant(position: &Chess) -> Option<(Bitboard, Square)> {
     pawns.any().then_some((pawns, to))
 }
 
+/// Whether there is a legal move.
+pub fn any(position: &Chess) -> bool {
+    let mut any = false;
+    for_each(position, |_| any = true);
+    any
+}
+
 /// Whether the side to move is mated.
 pub fn is_checkmate(position: &Chess) -> bool {
-    position.is_check() && moves(position).is_empty()
+    position.is_check() && !any(position)
 }
 
 /// Hands over the legal moves that arrive on `wanted`, and those that take in passing.

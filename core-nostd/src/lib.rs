@@ -7,6 +7,8 @@
 //! - [`square_exchange`]: the exchange on one square, as it is counted at the board.
 //! - [`exchange_line`]: the position at the end of those captures.
 //! - [`viveka`]: the interpretable move chooser.
+//! - [`game`]: a game's moves, and whether it is over.
+//! - [`recognition`]: which move was made, from squares that are occupied or not.
 //! - [`net`]: the network as data, its file format and integer inference.
 //! - [`board`]: the answer of a chessboard, as lines of text.
 //! - [`lamps`]: the lamps of a chessboard's squares.
@@ -23,6 +25,7 @@ pub mod exchange;
 pub mod exchange_line;
 mod fen;
 pub mod fnv;
+pub mod game;
 #[doc = include_str!("guide.md")]
 pub mod guide {}
 pub mod inputs;
@@ -33,8 +36,10 @@ pub mod moves;
 pub mod net;
 mod numeric;
 mod once;
+mod per_square;
 mod placement;
 pub mod position;
+pub mod recognition;
 pub mod protocol;
 mod scene;
 pub mod square_exchange;

@@ -11,6 +11,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("kibitzer-core", &[]),
     ("kibitzer-gpu", &["kibitzer-core"]),
     ("kibitzer-trainer", &["kibitzer-core", "kibitzer-gpu"]),
+    ("kibitzer-simulator", &["kibitzer-core"]),
     ("kibitzer-tests", &["kibitzer-core", "kibitzer-gpu", "kibitzer-trainer"]),
     ("xtask", &[]),
     ("kibitzer-firmware", &["kibitzer-core"]),

@@ -1,0 +1,324 @@
+//! What follows from how the board stands, once it is quiet.
+use shakmaty::{Bitboard, CastlingSide, Chess, Color, Move, Position as _, Square};
+
+use super::{
+    CASTLING_MS, Event, RESULT_MS, Recogniser, State, gesture,
+    hands::Hands,
+    journey::{Journey, toggled},
+    lines::View,
+    question::{Asked, Question},
+};
+use crate::{
+    game::{Maker, castling_squares},
+    legal,
+};
+
+/// Squares that a knock leaves and a single move does not.
+const KNOCKED: usize = 3;
+/// The squares of the first position.
+const SET_UP: Bitboard = Bitboard(0xffff_0000_0000_ffff);
+
+/// What the board shows.
+enum Explanation {
+    /// A move, and perhaps a man of the other side lifted since.
+    Move(Move, Option<Square>),
+    /// A move and the reply.
+    Pair(Move, Move),
+    /// Something to be asked.
+    Ask(Question),
+    /// So many moves taken back.
+    TakenBack(usize),
+    /// The last move was this one instead.
+    Amended(Move),
+    /// All men set up.
+    NewGame,
+}
+
+impl Recogniser {
+    /// Judges the board after so many milliseconds without a change.
+    pub(super) fn judge(&mut self, quiet: u32) {
+        let seen = self.hands.occupied();
+        if seen == self.home() {
+            return self.agree();
+        }
+        if let State::Asked(question) = &self.state
+            && seen == self.asked_about
+        {
+            return self.judge_answer(question.asked, question.answer(self.pressed), quiet);
+        }
+        if let Some(outcome) = gesture::result(self.game.position(), &self.hands) {
+            return self.hear_result(outcome, quiet);
+        }
+        if let Some(explanation) = self.explain(&self.hands) {
+            return self.follow(explanation);
+        }
+        if self.may_be_turned()
+            && let Some(explanation @ (Explanation::Move(..) | Explanation::Pair(..))) =
+                self.explain(&self.hands.turned())
+        {
+            self.turn();
+            self.tell(Event::Turned);
+            return self.follow(explanation);
+        }
+        self.look_on();
+    }
+
+    /// The men stand as the game has it.
+    fn agree(&mut self) {
+        self.hands = Hands::at_home(self.hands.occupied());
+        if self.is_disturbed || matches!(self.state, State::Wrong { .. }) {
+            self.tell(Event::Agrees);
+        }
+        self.is_disturbed = false;
+        self.before_answer = None;
+        self.state = match self.told {
+            None => State::Ready,
+            Some(mv) => {
+                let (home, end) = (self.home(), self.occupied_after(mv));
+                State::Unfinished { lift: home & !end, place: end & !home }
+            }
+        };
+    }
+
+    /// Looks at what was pressed, a question being open.
+    fn judge_answer(&mut self, asked: Asked, answer: Option<Move>, quiet: u32) {
+        self.pressed = Bitboard::EMPTY;
+        match answer {
+            Some(mv) if asked == Asked::Capture && mv.promotion().is_some() => {
+                return self.ask(Question::promotion(mv, self.game.position().turn()));
+            }
+            Some(mv) if self.shows(mv) => return self.accept(mv),
+            _ if asked != Asked::Castling => return,
+            _ => {}
+        }
+        // The rook's move stands first, and is the one that the board shows.
+        let rook = match &self.state {
+            State::Asked(question) => question.answers.first().map(|answer| answer.mv),
+            _ => None,
+        };
+        match rook {
+            Some(mv) if quiet >= CASTLING_MS => self.accept(mv),
+            _ => self.judge_at = Some(CASTLING_MS),
+        }
+    }
+
+    fn hear_result(&mut self, outcome: crate::game::Outcome, quiet: u32) {
+        if quiet < RESULT_MS {
+            self.judge_at = Some(RESULT_MS);
+            self.state = State::Moving;
+            return;
+        }
+        self.told = None;
+        self.is_disturbed = true;
+        self.state = State::Moving;
+        self.tell(Event::Result(outcome));
+    }
+
+    /// What explains the board, if hands did this.
+    fn explain(&self, hands: &Hands) -> Option<Explanation> {
+        let view = View { hands, told: self.told, by_hand: self.by_hand };
+        let position = self.game.position();
+        let seen = hands.occupied();
+        if seen == SET_UP && self.begins_anew() {
+            return Some(Explanation::NewGame);
+        }
+        if self.is_disturbed {
+            return view.taken_back(&self.game).map(Explanation::TakenBack);
+        }
+        let journey = Journey::none(self.home());
+        let fits = view.fits(position, &journey);
+        match fits.sure[..] {
+            [] => {}
+            [mv] => return Some(self.one(mv)),
+            _ => return Some(Explanation::Ask(Question::capture(&fits.sure))),
+        }
+        let pair = || view.pair(position, &journey).map(|(one, two)| Explanation::Pair(one, two));
+        let lifted = || {
+            let (mv, lifted) = view.and_lifted(position, &journey)?;
+            Some(Explanation::Move(mv, Some(lifted)))
+        };
+        let doubtful = || {
+            let is_any = !fits.doubtful.is_empty();
+            is_any.then(|| Explanation::Ask(Question::capture(&fits.doubtful)))
+        };
+        pair()
+            .or_else(lifted)
+            .or_else(|| view.taken_back(&self.game).map(Explanation::TakenBack))
+            .or_else(|| view.amended(&self.game).map(Explanation::Amended))
+            .or_else(doubtful)
+            .or_else(|| (seen == SET_UP).then_some(Explanation::NewGame))
+    }
+
+    /// What follows from the one move that fits.
+    fn one(&self, mv: Move) -> Explanation {
+        let position = self.game.position();
+        if self.told.is_some() {
+            Explanation::Move(mv, None)
+        } else if mv.promotion().is_some() {
+            Explanation::Ask(Question::promotion(mv, position.turn()))
+        } else if let Some(castle) = begun_castling(position, mv) {
+            Explanation::Ask(Question::castling(mv, castle))
+        } else {
+            Explanation::Move(mv, None)
+        }
+    }
+
+    fn follow(&mut self, explanation: Explanation) {
+        match explanation {
+            Explanation::Move(mv, lifted) => {
+                self.play(mv, self.maker());
+                self.settle(lifted);
+            }
+            Explanation::Pair(first, second) if second.promotion().is_some() => {
+                self.ask(Question::promotion(second, !self.game.position().turn()));
+                self.before_answer = Some((first, self.maker()));
+            }
+            Explanation::Pair(first, second) => {
+                self.play(first, self.maker());
+                self.play(second, Maker::Hand);
+                self.settle(None);
+            }
+            Explanation::Ask(question) => self.ask(question),
+            Explanation::TakenBack(plies) => {
+                self.take_back_by_hand(plies);
+                self.settle(None);
+            }
+            Explanation::Amended(mv) => {
+                self.take_back_by_hand(1);
+                self.play(mv, Maker::Hand);
+                self.settle(None);
+            }
+            Explanation::NewGame => {
+                self.game.restart(Chess::default());
+                self.told = None;
+                self.tell(Event::NewGame);
+                self.settle(None);
+            }
+        }
+    }
+
+    /// A move that answers a question is made.
+    pub(super) fn accept(&mut self, mv: Move) {
+        if let Some((first, maker)) = self.before_answer.take() {
+            self.play(first, maker);
+        }
+        self.play(mv, self.maker());
+        self.settle(None);
+    }
+
+    /// Whether the board shows the position after an answer.
+    pub(super) fn shows(&self, mv: Move) -> bool {
+        let position = self.game.position();
+        let color = position.turn();
+        let end = match self.before_answer {
+            Some((first, _)) => toggled(toggled(self.home(), first, color), mv, !color),
+            None => toggled(self.home(), mv, color),
+        };
+        end == self.hands.occupied()
+    }
+
+    fn occupied_after(&self, mv: Move) -> Bitboard {
+        toggled(self.home(), mv, self.game.position().turn())
+    }
+
+    /// Who makes the next move.
+    const fn maker(&self) -> Maker {
+        if self.told.is_some() { Maker::Told } else { Maker::Hand }
+    }
+
+    fn play(&mut self, mv: Move, maker: Maker) {
+        self.game.play(mv, maker);
+        self.told = None;
+        self.tell(match maker {
+            Maker::Hand => Event::Moved(mv),
+            Maker::Told => Event::Executed(mv),
+        });
+    }
+
+    fn take_back_by_hand(&mut self, plies: usize) {
+        self.game.take_back(plies);
+        self.told = None;
+        self.tell(Event::TakenBack(plies));
+    }
+
+    /// The board shows the game's position, but for a man in the air.
+    fn settle(&mut self, lifted: Option<Square>) {
+        self.hands = Hands::with_lifted(self.hands.occupied(), lifted);
+        self.is_disturbed = false;
+        self.before_answer = None;
+        self.state = if lifted.is_some() { State::Moving } else { State::Ready };
+        if let Some(ending) = self.game.ending() {
+            self.tell(Event::Ended(ending));
+        }
+    }
+
+    fn ask(&mut self, question: Question) {
+        if question.asked == Asked::Castling {
+            self.judge_at = Some(CASTLING_MS);
+        }
+        self.asked_about = self.hands.occupied();
+        self.pressed = Bitboard::EMPTY;
+        self.before_answer = None;
+        self.state = State::Asked(question);
+        self.tell(Event::Asked);
+    }
+
+    /// Nothing is made: something is being made, or is wrong.
+    fn look_on(&mut self) {
+        let view = View { hands: &self.hands, told: self.told, by_hand: self.by_hand };
+        let (home, seen) = (self.home(), self.hands.occupied());
+        let (missing, extra) = (home & !seen, seen & !home);
+        if !self.is_disturbed {
+            let (is_under_way, rest) = view.under_way(self.game.position());
+            let rest = rest.or_else(|| view.being_taken_back(&self.game));
+            let is_turned_about = || self.may_be_turned() && self.is_under_way_turned();
+            if let Some((lift, place)) = rest {
+                self.state = State::Unfinished { lift, place };
+                return;
+            }
+            let is_lifted = extra.is_empty() && missing.count() < KNOCKED;
+            if is_under_way || is_lifted || is_turned_about() {
+                self.state = State::Moving;
+                return;
+            }
+            self.is_disturbed = missing.count() >= KNOCKED;
+        }
+        let state = State::Wrong { missing, extra };
+        if state != self.state {
+            self.state = state;
+            self.tell(Event::Wrong);
+        }
+    }
+
+    /// Whether men set up now begin a new game rather than take the present one back.
+    fn begins_anew(&self) -> bool {
+        self.is_disturbed || self.game.ending().is_some()
+    }
+
+    /// Whether nothing yet tells at which end White's men stand.
+    fn may_be_turned(&self) -> bool {
+        self.game.is_empty() && self.home() == SET_UP && !self.is_disturbed
+    }
+
+    fn is_under_way_turned(&self) -> bool {
+        let hands = self.hands.turned();
+        let view = View { hands: &hands, told: self.told, by_hand: self.by_hand };
+        view.under_way(self.game.position()).0
+    }
+}
+
+/// Castling, where a rook's move may be its beginning.
+fn begun_castling(position: &Chess, mv: Move) -> Option<Move> {
+    let color: Color = position.turn();
+    let Move::Normal { from, to, .. } = mv else { return None };
+    let king = position.board().king_of(color)?;
+    let side = CastlingSide::from_queen_side(from < king);
+    let is_its_rook = position.castles().rook(color, side) == Some(from);
+    if !is_its_rook || to != castling_squares(king, from, color).1 {
+        return None;
+    }
+    let castle = Move::Castle { king, rook: from };
+    let mut is_legal = false;
+    legal::for_each(position, |other| is_legal |= other == castle);
+    is_legal.then_some(castle)
+}

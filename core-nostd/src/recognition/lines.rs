@@ -1,0 +1,249 @@
+//! The moves that explain what the board shows.
+use heapless::Vec;
+use shakmaty::{Bitboard, ByColor, Chess, Move, Position as _, Role, Square};
+
+use super::{
+    hands::Hands,
+    journey::{Journey, men, toggled},
+    question::ANSWERS,
+};
+use crate::{
+    game::{Game, Maker},
+    legal,
+    moves::destination,
+    placement::squares,
+    position::after,
+};
+
+/// Moves that fit; there are seldom two.
+pub(super) type Fitting = Vec<Move, ANSWERS>;
+
+/// The legal moves after which the board looks as it does.
+#[derive(Debug, Default)]
+pub(super) struct Fits {
+    /// Hands can have made these.
+    pub sure: Fitting,
+    /// Captures that hands can have made if the victim was replaced between two looks at the
+    /// board, or that a knock looks like.
+    pub doubtful: Fitting,
+}
+
+/// What hands did, and whose men they may move.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct View<'a> {
+    pub hands: &'a Hands,
+    /// The move that the side to move was told.
+    pub told: Option<Move>,
+    pub by_hand: ByColor<bool>,
+}
+
+/// A move without the choice of a piece: of promotions, the queen's.
+fn is_distinct(mv: Move) -> bool {
+    mv.promotion().is_none_or(|role| role == Role::Queen)
+}
+
+impl View<'_> {
+    /// The moves that may be made in a position: those told, or by hand.
+    fn each(&self, position: &Chess, mut take: impl FnMut(Move)) {
+        match self.told {
+            Some(mv) => take(mv),
+            None if *self.by_hand.get(position.turn()) => {
+                legal::for_each(position, |mv| {
+                    if is_distinct(mv) {
+                        take(mv);
+                    }
+                });
+            }
+            None => {}
+        }
+    }
+
+    /// The same for a side that is told nothing.
+    const fn untold(&self) -> View<'_> {
+        View { told: None, ..*self }
+    }
+
+    /// The moves of `position`, which `journey` led to, that lead to what the board shows.
+    pub(super) fn fits(&self, position: &Chess, journey: &Journey) -> Fits {
+        let (color, hands) = (position.turn(), self.hands);
+        let mut fits = Fits::default();
+        self.each(position, |mv| {
+            if toggled(journey.occupied(), mv, color) != hands.occupied() {
+                return;
+            }
+            let mut end = journey.clone();
+            end.play(mv, color);
+            let is_knock = mv.is_capture()
+                && hands.together().contains(destination(mv))
+                && mv.from().is_some_and(|from| hands.together().contains(from));
+            if end.fits(hands, None) && !is_knock {
+                let _ = fits.sure.push(mv);
+            } else if end.fits(hands, swapped(mv)) {
+                let _ = fits.doubtful.push(mv);
+            }
+        });
+        fits
+    }
+
+    /// Two moves, the second a fast reply, that lead to what the board shows; `None` where more
+    /// than one pair does.
+    pub(super) fn pair(&self, position: &Chess, journey: &Journey) -> Option<(Move, Move)> {
+        let (color, hands) = (position.turn(), self.hands);
+        let mut found = None;
+        let mut pairs = 0;
+        self.each(position, |first| {
+            let to = destination(first);
+            let swapped = swapped(first);
+            let is_felt = hands.touched().contains(to) || swapped.is_some();
+            let is_chosen = self.told.is_some() || first.promotion().is_none();
+            if !is_felt || !is_chosen || !was_left(first, hands) {
+                return;
+            }
+            let mut middle = journey.clone();
+            middle.play(first, color);
+            let next = after(position, first);
+            self.untold().each(&next, |second| {
+                if !was_left(second, hands)
+                    || toggled(middle.occupied(), second, !color) != hands.occupied()
+                {
+                    return;
+                }
+                let reply = destination(second);
+                let is_in_order = to == reply || hands.is_before(to, reply);
+                let mut end = middle.clone();
+                end.play(second, !color);
+                // After a reply, a man that was replaced unseen is not in the air.
+                let is_replaced = swapped.is_some() && end.fits(hands, swapped);
+                if is_in_order && end.fits(hands, None) || is_replaced {
+                    pairs += 1;
+                    found = Some((first, second));
+                }
+            });
+        });
+        if pairs == 1 { found } else { None }
+    }
+
+    /// A move, and a man of the other side that was lifted after it.
+    pub(super) fn and_lifted(&self, position: &Chess, journey: &Journey) -> Option<(Move, Square)> {
+        let (color, hands) = (position.turn(), self.hands);
+        let (seen, them) = (hands.occupied(), position.them());
+        let mut found = None;
+        let mut lines = 0;
+        let mut may_go_on = false;
+        self.each(position, |mv| {
+            let to = destination(mv);
+            let next = toggled(journey.occupied(), mv, color);
+            let lifted = (next & !seen).single_square();
+            // It may as well be taken by the man that rests on its way.
+            may_go_on |= self.told.is_none() && mv.is_capture() && self.is_on_the_way(mv, position);
+            let Some(lifted) = lifted.filter(|&square| square != to && them.contains(square))
+            else {
+                return;
+            };
+            let mut end = journey.clone();
+            end.play(mv, color);
+            let is_whole = seen.is_subset(next) && mv.promotion().is_none();
+            if is_whole && hands.is_before(to, lifted) && end.suits(hands, None) {
+                lines += 1;
+                found = Some((mv, lifted));
+            }
+        });
+        if lines == 1 && !may_go_on { found } else { None }
+    }
+
+    /// How many moves were taken back: the fewest that explain the board.
+    pub(super) fn taken_back(&self, game: &Game) -> Option<usize> {
+        let mut color = !game.position().turn();
+        let mut journey = Journey::none(game.position().board().occupied());
+        for (plies, (mv, _)) in (1..).zip(game.moves().rev()) {
+            journey.take_back(mv, color);
+            if journey.fits(self.hands, None) {
+                return Some(plies);
+            }
+            color = !color;
+        }
+        None
+    }
+
+    /// Another move in place of the last one, which a player made by hand: a man that went on.
+    pub(super) fn amended(&self, game: &Game) -> Option<Move> {
+        let (last, maker) = game.moves().next_back()?;
+        let color = !game.position().turn();
+        if maker != Maker::Hand || !self.hands.touched().intersects(men(last, color).0)
+            && !self.hands.touched().contains(destination(last))
+        {
+            return None;
+        }
+        let mut journey = Journey::none(game.position().board().occupied());
+        journey.take_back(last, color);
+        let fits = self.untold().fits(&game.position_before(1), &journey);
+        match fits.sure[..] {
+            [mv] if mv != last && mv.promotion().is_none() => Some(mv),
+            _ => None,
+        }
+    }
+
+    /// Whether the board shows a move that is being made, and where there is one whose man has
+    /// arrived, what is left to do: squares to leave, squares to fill.
+    pub(super) fn under_way(&self, position: &Chess) -> (bool, Option<(Bitboard, Bitboard)>) {
+        let color = position.turn();
+        let (home, seen) = (position.board().occupied(), self.hands.occupied());
+        let mut any = false;
+        let mut rest = Fitting::new();
+        self.each(position, |mv| {
+            if !self.is_on_the_way(mv, position) {
+                return;
+            }
+            any = true;
+            let is_arrived = (seen & !home).contains(destination(mv));
+            if is_arrived || self.told.is_some() {
+                let _ = rest.push(mv);
+            }
+        });
+        let rest = match rest[..] {
+            [mv] => {
+                let end = toggled(home, mv, color);
+                Some((seen & !end, end & !seen))
+            }
+            _ => None,
+        };
+        (any, rest)
+    }
+
+    /// Whether only the men of this move are not where they were, and where men were put down
+    /// it may be they that rest there.
+    fn is_on_the_way(&self, mv: Move, position: &Chess) -> bool {
+        let hands = self.hands;
+        let home = position.board().occupied();
+        let (movers, victims) = men(mv, position.turn());
+        let extra = hands.occupied() & !home;
+        hands.displaced(home).is_subset(movers | victims)
+            && extra.count() <= movers.count()
+            && squares(extra).all(|square| hands.origins(square).intersects(movers))
+    }
+
+    /// What is left to do where the last move is being taken back and its man is home: a victim
+    /// to be put back, a rook.
+    pub(super) fn being_taken_back(&self, game: &Game) -> Option<(Bitboard, Bitboard)> {
+        let (last, _) = game.moves().next_back()?;
+        let mut journey = Journey::none(game.position().board().occupied());
+        journey.take_back(last, !game.position().turn());
+        let (seen, before) = (self.hands.occupied(), journey.occupied());
+        let from = last.from()?;
+        let is_home = seen.contains(from) && self.hands.touched().contains(from);
+        let rest = (seen & !before, before & !seen);
+        let is_near = rest.0.count() + rest.1.count() <= 2;
+        (is_home && is_near && journey.suits(self.hands, None)).then_some(rest)
+    }
+}
+
+/// Whether the man of a move was lifted.
+fn was_left(mv: Move, hands: &Hands) -> bool {
+    mv.from().is_some_and(|from| hands.touched().contains(from))
+}
+
+/// The victim's square, where the victim can have been replaced between two looks at the board:
+/// whatever was felt there tells nothing.
+fn swapped(mv: Move) -> Option<Square> {
+    matches!(mv, Move::Normal { capture: Some(_), .. }).then(|| mv.to())
+}

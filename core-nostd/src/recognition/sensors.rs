@@ -1,0 +1,107 @@
+//! Contacts bounce: a square has changed once it stays changed.
+use shakmaty::Bitboard;
+
+use crate::{per_square::PerSquare, placement::squares};
+
+/// Milliseconds for which a square must read alike to be believed. Reed contacts bounce for one
+/// to five; a hand takes a hundred from square to square.
+pub const DEBOUNCE_MS: u32 = 12;
+
+/// The board's 64 contacts.
+#[derive(Debug, Clone)]
+pub(super) struct Sensors {
+    /// As last read.
+    read: Bitboard,
+    /// As believed.
+    occupied: Bitboard,
+    /// When each square last read differently.
+    since: PerSquare<u32>,
+    /// When the last believed change took place.
+    changed: u32,
+}
+
+/// What a frame has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Changes {
+    pub lifted: Bitboard,
+    pub placed: Bitboard,
+}
+
+impl Sensors {
+    pub(super) fn new() -> Self {
+        let (read, occupied) = (Bitboard::EMPTY, Bitboard::EMPTY);
+        Self { read, occupied, since: PerSquare::from_fn(|_| 0), changed: 0 }
+    }
+
+    /// As last read, contacts bouncing or not.
+    pub(super) const fn read(&self) -> Bitboard {
+        self.read
+    }
+
+    /// The same seen from the other side of the board.
+    pub(super) fn turned(&self) -> Self {
+        Self {
+            read: self.read.rotate_180(),
+            occupied: self.occupied.rotate_180(),
+            since: PerSquare::from_fn(|square| *self.since.get(square.rotate_180())),
+            changed: self.changed,
+        }
+    }
+
+    /// Milliseconds since the last believed change.
+    pub(super) const fn quiet_for(&self, now: u32) -> u32 {
+        now.wrapping_sub(self.changed)
+    }
+
+    /// Takes in what the contacts read now.
+    pub(super) fn frame(&mut self, now: u32, read: Bitboard) -> Changes {
+        for square in squares(self.read ^ read) {
+            *self.since.get_mut(square) = now;
+        }
+        self.read = read;
+        let mut changed = Bitboard::EMPTY;
+        for square in squares(read ^ self.occupied) {
+            let since = *self.since.get(square);
+            if now.wrapping_sub(since) >= DEBOUNCE_MS {
+                // Of several, the one that came last.
+                if changed.is_empty() || self.quiet_for(since) <= u32::MAX / 2 {
+                    self.changed = since;
+                }
+                changed.add(square);
+            }
+        }
+        let lifted = self.occupied & changed;
+        self.occupied ^= changed;
+        Changes { lifted, placed: changed ^ lifted }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shakmaty::Square;
+
+    #[test]
+    fn a_bounce_is_one_change() {
+        let mut sensors = Sensors::new();
+        let e4 = Bitboard::from_square(Square::E4);
+        let none = Changes { lifted: Bitboard::EMPTY, placed: Bitboard::EMPTY };
+        for (now, read) in [(0, e4), (2, Bitboard::EMPTY), (3, e4), (14, e4)] {
+            assert_eq!(sensors.frame(now, read), none, "at {now}");
+        }
+        assert_eq!(sensors.frame(15, e4), Changes { placed: e4, ..none });
+        assert_eq!(sensors.quiet_for(20), 17, "it changed when it last bounced");
+        assert_eq!(sensors.frame(30, e4), none);
+        assert_eq!(sensors.frame(40, Bitboard::EMPTY), none);
+        assert_eq!(sensors.frame(60, Bitboard::EMPTY), Changes { lifted: e4, ..none });
+    }
+
+    #[test]
+    fn the_clock_may_begin_anew() {
+        let mut sensors = Sensors::new();
+        let e4 = Bitboard::from_square(Square::E4);
+        sensors.frame(u32::MAX - 5, e4);
+        assert_eq!(sensors.frame(6, e4).placed, e4);
+        assert_eq!(sensors.quiet_for(6), 12);
+    }
+}

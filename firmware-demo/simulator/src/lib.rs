@@ -1,0 +1,8 @@
+//! What surrounds a chessboard's firmware: hands that move the men, in every order and with every
+//! unsteadiness; contacts that bounce; games to play.
+pub mod contacts;
+pub mod games;
+pub mod hand;
+pub mod table;
+
+pub use kibitzer_core::shakmaty;
