@@ -2,7 +2,7 @@
 use shakmaty::{Bitboard, CastlingSide, Chess, Color, Move, Position as _, Square};
 
 use super::{
-    CASTLING_MS, Event, RESULT_MS, Recogniser, State, gesture,
+    CASTLING_MS, Event, RESULT_MS, Recogniser, State, WRONG_MS, gesture,
     hands::Hands,
     journey::{Journey, toggled},
     lines::View,
@@ -60,7 +60,7 @@ impl Recogniser {
             self.tell(Event::Turned);
             return self.follow(explanation);
         }
-        self.look_on();
+        self.look_on(quiet);
     }
 
     /// The men stand as the game has it.
@@ -84,7 +84,9 @@ impl Recogniser {
     fn judge_answer(&mut self, asked: Asked, answer: Option<Move>, quiet: u32) {
         self.pressed = Bitboard::EMPTY;
         match answer {
-            Some(mv) if asked == Asked::Capture && mv.promotion().is_some() => {
+            Some(mv)
+                if asked == Asked::Capture && mv.promotion().is_some() && self.told.is_none() =>
+            {
                 return self.ask(Question::promotion(mv, self.game.position().turn()));
             }
             Some(mv) if self.shows(mv) => return self.accept(mv),
@@ -119,20 +121,32 @@ impl Recogniser {
         let view = View { hands, told: self.told, by_hand: self.by_hand };
         let position = self.game.position();
         let seen = hands.occupied();
-        if seen == SET_UP && self.begins_anew() {
+        if seen == SET_UP && self.begins_anew() && hands.touched().any() {
             return Some(Explanation::NewGame);
         }
+        let back = view.taken_back(&self.game);
+        let taken_back = back.map(|back| Explanation::TakenBack(back.plies));
         if self.is_disturbed {
-            return view.taken_back(&self.game).map(Explanation::TakenBack);
+            return taken_back;
         }
         let journey = Journey::none(self.home());
         let fits = view.fits(position, &journey);
+        // Where moves taken back end alike, what was touched in vain tells.
+        let is_back = |moves: &[Move]| {
+            let idle = view.idle_after(moves, position);
+            back.is_some_and(|back| back.explains_more_than(idle))
+        };
         match fits.sure[..] {
             [] => {}
+            [mv] if is_back(&[mv]) => return taken_back,
             [mv] => return Some(self.one(mv)),
             _ => return Some(Explanation::Ask(Question::capture(&fits.sure))),
         }
-        let pair = || view.pair(position, &journey).map(|(one, two)| Explanation::Pair(one, two));
+        match view.pair(position, &journey) {
+            Some((first, second)) if is_back(&[first, second]) => return taken_back,
+            Some((first, second)) => return Some(Explanation::Pair(first, second)),
+            None => {}
+        }
         let lifted = || {
             let (mv, lifted) = view.and_lifted(position, &journey)?;
             Some(Explanation::Move(mv, Some(lifted)))
@@ -141,9 +155,8 @@ impl Recogniser {
             let is_any = !fits.doubtful.is_empty();
             is_any.then(|| Explanation::Ask(Question::capture(&fits.doubtful)))
         };
-        pair()
+        taken_back
             .or_else(lifted)
-            .or_else(|| view.taken_back(&self.game).map(Explanation::TakenBack))
             .or_else(|| view.amended(&self.game).map(Explanation::Amended))
             .or_else(doubtful)
             .or_else(|| (seen == SET_UP).then_some(Explanation::NewGame))
@@ -264,7 +277,7 @@ impl Recogniser {
     }
 
     /// Nothing is made: something is being made, or is wrong.
-    fn look_on(&mut self) {
+    fn look_on(&mut self, quiet: u32) {
         let view = View { hands: &self.hands, told: self.told, by_hand: self.by_hand };
         let (home, seen) = (self.home(), self.hands.occupied());
         let (missing, extra) = (home & !seen, seen & !home);
@@ -277,8 +290,12 @@ impl Recogniser {
                 return;
             }
             let is_lifted = extra.is_empty() && missing.count() < KNOCKED;
-            if is_under_way || is_lifted || is_turned_about() {
+            let may_rest = is_under_way || is_turned_about();
+            if is_lifted || may_rest && quiet < WRONG_MS {
                 self.state = State::Moving;
+                if !is_lifted {
+                    self.judge_at = Some(WRONG_MS);
+                }
                 return;
             }
             self.is_disturbed = missing.count() >= KNOCKED;

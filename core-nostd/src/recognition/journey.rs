@@ -2,7 +2,9 @@
 use shakmaty::{Bitboard, Color, Move, Square};
 
 use super::hands::{Hands, Origin};
-use crate::{game::castling_squares, per_square::PerSquare, placement::squares};
+use crate::{
+    game::castling_squares, moves::destination, per_square::PerSquare, placement::squares,
+};
 
 /// The squares whose occupation a move changes: those it leaves and those it fills.
 pub(super) fn footprint(mv: Move, color: Color) -> (Bitboard, Bitboard) {
@@ -41,6 +43,12 @@ pub(super) fn men(mv: Move, color: Color) -> (Bitboard, Bitboard) {
         Move::Castle { king, rook } => (Bitboard::from(king) | rook, Bitboard::EMPTY),
         Move::Put { .. } => (Bitboard::EMPTY, Bitboard::EMPTY),
     }
+}
+
+/// The squares that a move leaves, fills, or replaces a man on.
+pub(super) fn all_squares(mv: Move, color: Color) -> Bitboard {
+    let (left, filled) = footprint(mv, color);
+    left | filled | destination(mv)
 }
 
 /// A position that the board may show, by where its men come from.
@@ -108,9 +116,15 @@ impl Journey {
     /// Whether each man that both have may be the same.
     pub(super) fn suits(&self, hands: &Hands, swapped: Option<Square>) -> bool {
         let mut common = squares(self.occupied & hands.occupied());
-        common.all(|square| {
-            Some(square) == swapped || hands.may_be(square, *self.origin.get(square))
-        })
+        common
+            .all(|square| Some(square) == swapped || hands.may_be(square, *self.origin.get(square)))
+    }
+
+    /// The squares that are not as they were.
+    pub(super) fn changed(&self, home: Bitboard) -> Bitboard {
+        let is_moved = |&square: &Square| *self.origin.get(square) != Origin::Square(square);
+        let moved = squares(self.occupied).filter(is_moved);
+        moved.fold(self.occupied ^ home, |all, square| all.with(square))
     }
 
     fn carry(&mut self, from: Square, to: Square) {

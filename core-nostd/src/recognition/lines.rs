@@ -4,7 +4,7 @@ use shakmaty::{Bitboard, ByColor, Chess, Move, Position as _, Role, Square};
 
 use super::{
     hands::Hands,
-    journey::{Journey, men, toggled},
+    journey::{Journey, all_squares, men, toggled},
     question::ANSWERS,
 };
 use crate::{
@@ -35,6 +35,44 @@ pub(super) struct View<'a> {
     /// The move that the side to move was told.
     pub told: Option<Move>,
     pub by_hand: ByColor<bool>,
+}
+
+/// Moves taken back.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TakenBack {
+    /// How many.
+    pub plies: usize,
+    /// Squares that were touched and are as before.
+    idle: usize,
+    /// Whether every square of the way back was touched.
+    is_walked: bool,
+}
+
+impl TakenBack {
+    /// Whether it accounts for more of what was touched than a line of moves that ends alike and
+    /// leaves so many squares unexplained. Of two that leave as many, men that went to and fro
+    /// tell.
+    pub(super) const fn explains_more_than(&self, idle: usize) -> bool {
+        self.idle < idle || self.idle == idle && idle > 0 && self.is_walked
+    }
+}
+
+/// Pairs of moves: how many, and the last.
+#[derive(Default)]
+struct Pairs {
+    count: u32,
+    last: Option<(Move, Move)>,
+}
+
+impl Pairs {
+    fn add(&mut self, first: Move, second: Move) {
+        self.count = self.count.saturating_add(1);
+        self.last = Some((first, second));
+    }
+
+    fn only(self) -> Option<(Move, Move)> {
+        if self.count == 1 { self.last } else { None }
+    }
 }
 
 /// A move without the choice of a piece: of promotions, the queen's.
@@ -89,8 +127,10 @@ impl View<'_> {
     /// than one pair does.
     pub(super) fn pair(&self, position: &Chess, journey: &Journey) -> Option<(Move, Move)> {
         let (color, hands) = (position.turn(), self.hands);
-        let mut found = None;
-        let mut pairs = 0;
+        // Those that account for all that was touched come before those that leave a man adjusted
+        // in its place, and before those of which a part was not felt.
+        let mut whole = Pairs::default();
+        let (mut sure, mut doubtful) = (Pairs::default(), Pairs::default());
         self.each(position, |first| {
             let to = destination(first);
             let swapped = swapped(first);
@@ -109,18 +149,28 @@ impl View<'_> {
                     return;
                 }
                 let reply = destination(second);
-                let is_in_order = to == reply || hands.is_before(to, reply);
+                // Where the man is gone again, it was taken.
+                let is_taken = to == reply || !hands.occupied().contains(to);
+                let is_in_order = is_taken || hands.is_before(to, reply);
                 let mut end = middle.clone();
                 end.play(second, !color);
-                // After a reply, a man that was replaced unseen is not in the air.
-                let is_replaced = swapped.is_some() && end.fits(hands, swapped);
-                if is_in_order && end.fits(hands, None) || is_replaced {
-                    pairs += 1;
-                    found = Some((first, second));
+                if is_in_order && end.fits(hands, None) {
+                    sure.add(first, second);
+                    let squares = all_squares(first, color) | all_squares(second, !color);
+                    if hands.touched().is_subset(squares) {
+                        whole.add(first, second);
+                    }
+                } else if swapped.is_some() && to != reply && end.fits(hands, swapped) {
+                    // After a reply, a man that was replaced unseen is not in the air.
+                    doubtful.add(first, second);
                 }
             });
         });
-        if pairs == 1 { found } else { None }
+        match (whole.count, sure.count) {
+            (0, 0) => doubtful.only(),
+            (0, _) => sure.only(),
+            _ => whole.only(),
+        }
     }
 
     /// A move, and a man of the other side that was lifted after it.
@@ -151,27 +201,46 @@ impl View<'_> {
         if lines == 1 && !may_go_on { found } else { None }
     }
 
-    /// How many moves were taken back: the fewest that explain the board.
-    pub(super) fn taken_back(&self, game: &Game) -> Option<usize> {
+    /// The moves that were taken back, the fewest that explain the board.
+    pub(super) fn taken_back(&self, game: &Game) -> Option<TakenBack> {
         let mut color = !game.position().turn();
         let mut journey = Journey::none(game.position().board().occupied());
+        let mut way = Bitboard::EMPTY;
         for (plies, (mv, _)) in (1..).zip(game.moves().rev()) {
             journey.take_back(mv, color);
+            way |= all_squares(mv, color);
             if journey.fits(self.hands, None) {
-                return Some(plies);
+                let idle = self.idle(&journey, game.position());
+                let is_walked = way.is_subset(self.hands.touched());
+                return Some(TakenBack { plies, idle, is_walked });
             }
             color = !color;
         }
         None
     }
 
+    /// How many squares were touched that a journey from `position` leaves as they were.
+    fn idle(&self, journey: &Journey, position: &Chess) -> usize {
+        (self.hands.touched() & !journey.changed(position.board().occupied())).count()
+    }
+
+    /// The same for moves, each side's in its turn.
+    pub(super) fn idle_after(&self, moves: &[Move], position: &Chess) -> usize {
+        let mut journey = Journey::none(position.board().occupied());
+        let mut color = position.turn();
+        for &mv in moves {
+            journey.play(mv, color);
+            color = !color;
+        }
+        self.idle(&journey, position)
+    }
+
     /// Another move in place of the last one, which a player made by hand: a man that went on.
     pub(super) fn amended(&self, game: &Game) -> Option<Move> {
         let (last, maker) = game.moves().next_back()?;
         let color = !game.position().turn();
-        if maker != Maker::Hand || !self.hands.touched().intersects(men(last, color).0)
-            && !self.hands.touched().contains(destination(last))
-        {
+        let is_touched = self.hands.touched().intersects(all_squares(last, color));
+        if maker != Maker::Hand || !is_touched {
             return None;
         }
         let mut journey = Journey::none(game.position().board().occupied());

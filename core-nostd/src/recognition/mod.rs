@@ -33,6 +33,8 @@ use sensors::Sensors;
 /// Milliseconds without a change after which the board is judged: a hand that rests on its way for
 /// less has not moved yet.
 pub const SETTLE_MS: u32 = 300;
+/// Milliseconds after which a man on a square that it cannot move to no longer rests on its way.
+pub const WRONG_MS: u32 = 1_500;
 /// Milliseconds after which a rook's move that might begin castling is a rook's move.
 pub const CASTLING_MS: u32 = 2_000;
 /// Milliseconds for which the kings must stand in the centre to tell the result.
@@ -277,23 +279,27 @@ impl Recogniser {
     /// Takes back moves, as by a button; their men are to be put back.
     pub fn take_back(&mut self, plies: usize) {
         self.game.take_back(plies);
-        self.told = None;
-        self.is_disturbed = true;
-        self.judge_again();
+        self.guide();
     }
 
     /// Begins a game from `start`, whose men are to be set up.
     pub fn set_up(&mut self, start: Chess) {
         self.game.restart(start);
-        self.told = None;
-        self.is_disturbed = true;
-        self.judge_again();
+        self.guide();
     }
 
     /// What the contacts read, on the board.
     fn read(&self) -> Bitboard {
         let read = self.sensors.read();
         if self.is_turned { read.rotate_180() } else { read }
+    }
+
+    /// Other men are to be on the board: those that are there were touched by nobody.
+    fn guide(&mut self) {
+        self.told = None;
+        self.is_disturbed = true;
+        self.hands = Hands::at_home(self.hands.occupied());
+        self.judge_again();
     }
 
     /// The game has changed under the men.

@@ -1,9 +1,7 @@
 //! A hand that makes moves, as hands do: in different orders, sliding, resting, correcting.
 use kibitzer_core::game::castling_squares;
 use kibitzer_core::moves::destination;
-use kibitzer_core::shakmaty::{
-    Bitboard, Chess, Move, Position as _, Role, Square, attacks,
-};
+use kibitzer_core::shakmaty::{Bitboard, Chess, Move, Position as _, Role, Square, attacks};
 use rand::{RngExt as _, rngs::ChaCha8Rng};
 
 /// The order in which the men of a move are touched.
@@ -23,8 +21,7 @@ pub enum Order {
 }
 
 /// All orders.
-pub const ORDERS: [Order; 4] =
-    [Order::VictimFirst, Order::MoverFirst, Order::AtOnce, Order::Swap];
+pub const ORDERS: [Order; 4] = [Order::VictimFirst, Order::MoverFirst, Order::AtOnce, Order::Swap];
 
 /// How a hand moves.
 #[derive(Debug, Clone, Copy)]
@@ -217,10 +214,7 @@ pub fn take_back(before: &Chess, mv: Move, style: Style, rng: &mut ChaCha8Rng) -
 
 /// How a hand presses a square: its man is lifted and put back, or another put down and taken away.
 pub fn press(square: Square) -> Vec<Beat> {
-    vec![
-        Beat { wait_ms: 150, touched: vec![square] },
-        Beat { wait_ms: 120, touched: vec![square] },
-    ]
+    vec![Beat { wait_ms: 150, touched: vec![square] }, Beat { wait_ms: 120, touched: vec![square] }]
 }
 
 /// Whether a move leaves a man whose kind no contact knows.

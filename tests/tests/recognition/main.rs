@@ -1,14 +1,18 @@
 //! Games of engines made on a simulated board: every move is recognised, and no other.
+mod mishaps;
+mod replies;
+mod set_up;
+mod take_back;
+mod walk;
+
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use kibitzer_core::game::{Game, Maker};
 use kibitzer_core::recognition::{Asked, Event, Recogniser, State};
-use kibitzer_core::shakmaty::{Bitboard, Chess, Color, Move, Position as _, Square};
+use kibitzer_core::shakmaty::Move;
 use kibitzer_simulator::hand::{self, ORDERS, Order, Style};
 use kibitzer_simulator::table::{Felt, Table};
 use kibitzer_tests::fixture;
-use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 
 /// Milliseconds after the last touch within which the board has decided.
 const DECIDED_MS: u32 = 350;
@@ -117,12 +121,8 @@ fn every_move_is_recognised_in_every_order() {
 #[test]
 fn slides_rests_and_adjusted_men_are_no_moves() {
     for order in ORDERS {
-        let style = Style {
-            slides: true,
-            rests_ms: 280,
-            adjusts_percent: 10,
-            ..Style::steady(order)
-        };
+        let style =
+            Style { slides: true, rests_ms: 280, adjusts_percent: 10, ..Style::steady(order) };
         let counts = replay(&games()[..100], 5, true, style);
         println!("{order:?}: {counts:?}");
         assert!(counts["moves"] > 10_000, "{counts:?}");
@@ -133,4 +133,19 @@ fn slides_rests_and_adjusted_men_are_no_moves() {
 fn a_slow_scan_recognises_as_well() {
     let counts = replay(&games()[..60], 25, true, Style::steady(Order::VictimFirst));
     assert!(counts["moves"] > 6_000, "{counts:?}");
+}
+
+/// For a longer run: `KIBITZER_GAMES=FILE.pgn.zst cargo test --release -p kibitzer-tests --test
+/// recognition -- --ignored --nocapture`.
+#[test]
+#[ignore = "reads a large file of games"]
+fn every_move_of_many_games_is_recognised() {
+    let path = std::env::var("KIBITZER_GAMES").expect("KIBITZER_GAMES names a PGN file");
+    let games = kibitzer_simulator::games::read(path.as_ref()).expect("games");
+    for order in ORDERS {
+        let style =
+            Style { slides: true, rests_ms: 280, adjusts_percent: 5, ..Style::steady(order) };
+        let counts = replay(&games, 10, true, style);
+        println!("{} games, {order:?}: {counts:?}", games.len());
+    }
 }
