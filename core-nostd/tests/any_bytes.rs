@@ -39,6 +39,43 @@ fn line_nearby() -> impl Strategy<Value = String> {
     })
 }
 
+/// Messages as an app sends them, in each protocol.
+const MESSAGES: [&[u8]; 16] = [
+    b"begin rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\n",
+    b"feature undo\n",
+    b"feature draw_offer\nfeature state_stream\n",
+    b"feature get_state\nget_state\n",
+    b"move e7e5\n",
+    b"ok\n",
+    b"nok\r\n",
+    b"promote a7a8n\n",
+    b"undo 4k3/8/8/8/8/8/8/4K3 w\nundo e2e4\n",
+    b"draw_offer\nend resign\n",
+    b"set_variant atomic\n",
+    b"@BDEGHLMUYZ",
+    &[0x60, 2, 0, 0],
+    &[0x60, 7, 5, 4, 0, 2, 12, 28, 0],
+    &[0x63, 7, 1, 2, 3, 4, 5, 6, 0],
+    &[0, 16, 0, 16, 0, 0, 0, 0],
+];
+
+/// What an app might send to a board, whole messages and broken ones, and what happens there.
+fn talk() -> impl Strategy<Value = Vec<u8>> {
+    let message = || prop::sample::select(&MESSAGES[..]);
+    let part = prop_oneof![
+        6 => message().prop_map(<[u8]>::to_vec),
+        2 => (message(), any::<Index>()).prop_map(|(m, end)| m[..end.index(m.len())].to_vec()),
+        4 => any::<u8>().prop_map(|event| vec![0xf7, event]),
+        1 => prop::collection::vec(any::<u8>(), 1..20),
+        1 => Just(vec![b'x'; 400]),
+    ];
+    (any::<u8>(), prop::collection::vec(part, 0..30)).prop_map(|(choice, parts)| {
+        // Where a link has packets, their ends part the messages.
+        let end = |byte| if choice % 4 == 1 && byte == b'\n' { vec![0xf7, 13] } else { vec![byte] };
+        [choice].into_iter().chain(parts.concat().into_iter().flat_map(end)).collect()
+    })
+}
+
 /// The contents of the files that are committed for a fuzz target.
 fn corpus(target: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
@@ -61,6 +98,7 @@ fn what_fuzzing_kept_holds() {
     for bytes in corpus("fen") {
         properties::of_a_fen(&String::from_utf8_lossy(&bytes));
     }
+    corpus("protocols").iter().for_each(|case| properties::of_a_protocol(case));
     with_network(|model| {
         corpus("board").iter().for_each(|bytes| properties::of_a_conversation(bytes, model));
     });
@@ -72,6 +110,16 @@ proptest! {
     #[test]
     fn any_text_is_a_fen_or_refused(text: String) {
         properties::of_a_fen(&text);
+    }
+
+    #[test]
+    fn a_protocol_bears_whatever_it_is_sent(case in talk()) {
+        properties::of_a_protocol(&case);
+    }
+
+    #[test]
+    fn a_protocol_bears_any_bytes(case: Vec<u8>) {
+        properties::of_a_protocol(&case);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What must hold of any bytes that come from outside: the tests try bytes near good ones, the fuzz
 //! targets of `fuzz/` any.
 #![allow(dead_code)] // each program uses its own part of it
+mod protocol;
+
 use kibitzer_core::{
     board::{Board, MAX_LINE},
     legal,
@@ -11,6 +13,8 @@ use kibitzer_core::{
 };
 
 use crate::common::mend;
+
+pub use protocol::of_a_protocol;
 
 /// The most parameters of a network that is evaluated: a larger one only takes longer.
 const MOST_PARAMETERS: usize = 100_000;

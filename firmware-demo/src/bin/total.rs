@@ -3,7 +3,7 @@
 //! Its panic handler calls a function that exists nowhere. Where the compiler finds that no panic can
 //! be reached it leaves the handler out, and the linker misses nothing; where one may be, linking
 //! fails. It reads a line and networks of which the compiler knows nothing, answers as a
-//! chessboard does, and is never run: `cargo xtask proof` links it for a Cortex-M4 and a
+//! chessboard does, takes the line as an app's messages, too, and is never run: `cargo xtask proof` links it for a Cortex-M4 and a
 //! Cortex-M0+.
 //!
 //! A function without a body is declared, hence the `unsafe` of this file.
@@ -18,7 +18,14 @@ use core::panic::PanicInfo;
 use cortex_m_rt::entry;
 use kibitzer_core::{
     board::{Board, MAX_LINE, digest},
+    lamps::Frame,
     net::{Model, ModelError, ReadError, Source},
+    protocol::{
+        self, Certabo, Cpp, Full, Order, Pegasus, Protocol, Report, View,
+        cpp::{Features, Link},
+        pegasus::Identity,
+    },
+    shakmaty::{Bitboard, Chess, uci::UciMove},
     viveka,
 };
 
@@ -53,6 +60,61 @@ fn main() -> ! {
         let line = black_box(&mut LINE[..]);
         with_network(line);
         answer(Board { weights: &viveka::FITTED, net: None }, line);
+        talk(line);
+    }
+}
+
+impl protocol::Sink for Sink {
+    fn send(&mut self, message: &[u8]) -> Result<(), Full> {
+        black_box(message);
+        if black_box(true) { Ok(()) } else { Err(Full) }
+    }
+}
+
+/// Talks to an app in each protocol, and shows a frame.
+fn talk(line: &[u8]) {
+    let identity =
+        black_box(Identity { trademark: "", serial: "", version: [0; 2], hardware: [0; 2] });
+    let all = [
+        Protocol::Cpp(Cpp::new(black_box(Link::Serial), black_box(Features::ALL))),
+        Protocol::Pegasus(Pegasus::new(identity)),
+        Protocol::Certabo(Certabo::new()),
+    ];
+    for mut protocol in all {
+        for &byte in line {
+            hear(protocol.receive(byte, black_box(0), &mut Sink), &mut protocol);
+        }
+        hear(protocol.end_of_packet(&mut Sink), &mut protocol);
+        protocol.disconnected();
+    }
+    if let Some(frame) = core::str::from_utf8(line).ok().and_then(Frame::parse) {
+        let _ = fmt::write(&mut Sink, format_args!("{frame}"));
+    }
+}
+
+/// Obeys an order by every report there is.
+fn hear(order: Option<Order>, protocol: &mut Protocol) {
+    let Some(order) = order else { return };
+    black_box(&order);
+    let position = if let Order::Begin(position) = &order { position } else { &Chess::default() };
+    let (occupied, known) = (Bitboard(black_box(0)), Bitboard(black_box(0)));
+    let view = View { occupied, known, position };
+    let uci = if let Order::Move(uci) = order { uci } else { black_box(UciMove::Null) };
+    for report in [
+        Report::Sync(view),
+        Report::Unsync(view),
+        Report::State(view),
+        Report::Move(uci),
+        Report::Undo(uci),
+        Report::Moved,
+        Report::Resign,
+        Report::DrawOffer,
+        Report::DrawAnswer(black_box(true)),
+        Report::Error(black_box("")),
+        Report::Occupancy(occupied),
+        Report::Dump(occupied),
+    ] {
+        let _ = black_box(protocol.report(&report, &mut Sink));
     }
 }
 
