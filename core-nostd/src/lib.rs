@@ -8,6 +8,7 @@
 //! - [`exchange_line`]: the position at the end of those captures.
 //! - [`viveka`]: the interpretable move chooser.
 //! - [`game`]: a game's moves, and whether it is over.
+//! - [`coach`]: what a board tells its player of the moves.
 //! - [`recognition`]: which move was made, from squares that are occupied or not.
 //! - [`net`]: the network as data, its file format and integer inference.
 //! - [`board`]: the answer of a chessboard, as lines of text.
@@ -21,6 +22,7 @@ extern crate std;
 
 pub mod board;
 mod budget;
+pub mod coach;
 pub mod exchange;
 pub mod exchange_line;
 mod fen;

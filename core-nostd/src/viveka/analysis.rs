@@ -48,6 +48,14 @@ pub struct Candidate {
     pub values: Values,
 }
 
+impl Candidate {
+    /// A move of which nothing is known but its scan points.
+    fn new(mv: Move, scan: i32) -> Self {
+        let (drop, values) = (Drop::default(), [0; TERM_COUNT]);
+        Candidate { mv, scan, score: 0, kept: 0, drop, twice: false, total: 0, values }
+    }
+}
+
 /// What Viveka says of a position.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -132,6 +140,29 @@ pub fn analyse_into(
     done(Stage::Choice);
 }
 
+/// Scores and checks legal moves of a position, candidates or not, and hands each to `done`: what
+/// [`analyse`] says of its candidates, but for the second look. They look at so many positions at
+/// most, all together.
+pub fn examine(
+    before: &Before,
+    moves: &[Move],
+    weights: &Weights,
+    positions: u32,
+    done: &mut dyn FnMut(&Candidate),
+) {
+    let budget = Budget::new(positions);
+    let count = moves.len() as u32;
+    for (&mv, open) in moves.iter().zip((1..=count).rev()) {
+        let mut candidate = Candidate::new(mv, 0);
+        // One half for the score, one for the check; what one leaves the next may use.
+        let own = budget.part(share(&budget, 0, open));
+        score(before, &mut candidate, weights, &own, own.part(own.left() / 2));
+        check(before.position, &mut candidate, check::drop, weights, &own);
+        budget.put_back(&own);
+        done(&candidate);
+    }
+}
+
 /// The order of the candidates, the choice first.
 fn rank(candidate: &Candidate) -> impl Ord + use<> {
     (-candidate.total, -candidate.score, order(candidate.mv))
@@ -150,16 +181,13 @@ fn find(
     let found = scan(before, others, weights);
     done(Stage::Scan);
     for (scan, mv) in found {
-        let drop = Drop::default();
-        let values = [0; TERM_COUNT];
-        let candidate =
-            Candidate { mv, scan, score: 0, kept: 0, drop, twice: false, total: 0, values };
         // As many as fit, since the scan's list is as long.
-        let _ = analysis.candidates.push(candidate);
+        let _ = analysis.candidates.push(Candidate::new(mv, scan));
     }
     let count = analysis.candidates.len() as u32;
     for (candidate, open) in analysis.candidates.iter_mut().zip((1..=count).rev()) {
-        score(before, candidate, weights, budget, open);
+        let part = budget.part(share(budget, CHECKS + SECOND_LOOKS, open));
+        score(before, candidate, weights, budget, part);
     }
     if before.fell_short() {
         budget.fall_short();
@@ -217,9 +245,8 @@ fn score(
     candidate: &mut Candidate,
     weights: &Weights,
     budget: &Budget,
-    open: u32,
+    part: Budget,
 ) {
-    let part = budget.part(share(budget, CHECKS + SECOND_LOOKS, open));
     let glance = Glance::within(before, candidate.mv, part);
     for (i, (row, place)) in weights.rows.iter().zip(&mut candidate.values).enumerate() {
         if !row.score.is_zero() {

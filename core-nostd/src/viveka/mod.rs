@@ -22,7 +22,7 @@ mod taper;
 mod terms;
 mod weights;
 
-pub use analysis::{Analysis, Candidate, POSITIONS, Stage, analyse, analyse_into};
+pub use analysis::{Analysis, Candidate, POSITIONS, Stage, analyse, analyse_into, examine};
 pub use check::{Drop, MAX_DROP};
 pub use choice::{
     CANDIDATES, MAX_WEIGHT, TermWeights, Values, Weights, drop_of, drop_twice_of, entropy,
