@@ -14,6 +14,7 @@
 //! - [`board`]: the answer of a chessboard, as lines of text.
 //! - [`lamps`]: the lamps of a chessboard's squares.
 //! - [`protocol`]: what a chessboard and an app say to each other.
+//! - `drivers`, with the feature of that name: sensors, lamps and serial lines over embedded-hal.
 //! - [`guide`]: for whoever writes a chessboard's firmware.
 #![no_std]
 
@@ -23,6 +24,8 @@ extern crate std;
 pub mod board;
 mod budget;
 pub mod coach;
+#[cfg(feature = "drivers")]
+pub mod drivers;
 pub mod exchange;
 pub mod exchange_line;
 mod fen;
