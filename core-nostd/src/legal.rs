@@ -6,9 +6,13 @@
 use heapless::Vec;
 use shakmaty::{
     Bitboard, CastlingSide, Chess, Color, File, Move, Position as _, Rank, Role, Square, attacks,
+    uci::UciMove,
 };
 
-use crate::{moves::MAX_LEGAL, placement::squares};
+use crate::{
+    moves::{MAX_LEGAL, destination},
+    placement::squares,
+};
 
 /// Moves of a position: more than [`MAX_LEGAL`] are left out, and no position has more.
 pub type Moves = Vec<Move, MAX_LEGAL>;
@@ -54,6 +58,19 @@ pub fn en_passant(position: &Chess) -> Option<(Bitboard, Square)> {
     };
     let pawns: Bitboard = squares(pawns).filter(is_safe).collect();
     pawns.any().then_some((pawns, to))
+}
+
+/// The legal move of these squares; castling is named by the king's two steps or by the rook.
+pub fn named(position: &Chess, uci: &UciMove) -> Option<Move> {
+    let UciMove::Normal { from, to, promotion } = *uci else { return None };
+    let mut found = None;
+    for_each(position, |mv| {
+        let is_there = destination(mv) == to || mv.to() == to && mv.is_castle();
+        if mv.from() == Some(from) && is_there && mv.promotion() == promotion {
+            found = Some(mv);
+        }
+    });
+    found
 }
 
 /// Whether there is a legal move.

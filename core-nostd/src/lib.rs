@@ -8,6 +8,7 @@
 //! - [`exchange_line`]: the position at the end of those captures.
 //! - [`viveka`]: the interpretable move chooser.
 //! - [`game`]: a game's moves, and whether it is over.
+//! - [`chessboard`]: a whole chessboard above its wires: contacts in, lamps out.
 //! - [`coach`]: what a board tells its player of the moves.
 //! - [`recognition`]: which move was made, from squares that are occupied or not.
 //! - [`net`]: the network as data, its file format and integer inference.
@@ -23,6 +24,7 @@ extern crate std;
 
 pub mod board;
 mod budget;
+pub mod chessboard;
 pub mod coach;
 #[cfg(feature = "drivers")]
 pub mod drivers;

@@ -249,6 +249,9 @@ impl Recogniser {
     }
 
     fn take_back_by_hand(&mut self, plies: usize) {
+        self.taken_back.clear();
+        let first = self.game.len().saturating_sub(plies.min(self.taken_back.capacity()));
+        self.taken_back.extend(self.game.moves().map(|(mv, _)| mv).skip(first));
         self.game.take_back(plies);
         self.told = None;
         self.tell(Event::TakenBack(plies));

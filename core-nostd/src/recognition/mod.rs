@@ -21,7 +21,7 @@ mod lines;
 mod question;
 mod sensors;
 
-use heapless::Deque;
+use heapless::{Deque, Vec};
 use shakmaty::{Bitboard, ByColor, Chess, Color, Move, Position as _, Square};
 
 use crate::game::{Ending, Game, Maker, Outcome};
@@ -41,6 +41,9 @@ pub const CASTLING_MS: u32 = 2_000;
 pub const RESULT_MS: u32 = 1_000;
 /// Events that wait at most; a look at the board makes five at most.
 const EVENTS: usize = 8;
+
+/// Moves taken back that are remembered.
+const REMEMBERED: usize = 16;
 
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,6 +127,8 @@ pub struct Recogniser {
     asked_about: Bitboard,
     /// A move that came before the one that is asked about.
     before_answer: Option<(Move, Maker)>,
+    /// The moves that were last taken back by hand.
+    taken_back: Vec<Move, REMEMBERED>,
     state: State,
     events: Deque<Event, EVENTS>,
 }
@@ -150,6 +155,7 @@ impl Recogniser {
             pressed: Bitboard::EMPTY,
             asked_about: Bitboard::EMPTY,
             before_answer: None,
+            taken_back: Vec::new(),
             state: State::Moving,
             events: Deque::new(),
         }
@@ -274,6 +280,26 @@ impl Recogniser {
             self.accept(mv);
         }
         is_over
+    }
+
+    /// The moves that were last taken back by hand, the last sixteen of them, in the order in which
+    /// they had been made.
+    pub fn taken_back(&self) -> &[Move] {
+        &self.taken_back
+    }
+
+    /// Makes moves that were taken back once more; their men are to be put where they belong.
+    pub fn make_again(&mut self, moves: &[Move]) {
+        for &mv in moves {
+            self.game.play(mv, Maker::Told);
+        }
+        self.guide();
+    }
+
+    /// The pawn that was promoted last became something else: the last move is this one instead.
+    pub fn correct_promotion(&mut self, mv: Move) {
+        self.game.take_back(1);
+        self.game.play(mv, Maker::Hand);
     }
 
     /// Takes back moves, as by a button; their men are to be put back.

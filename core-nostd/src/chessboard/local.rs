@@ -1,0 +1,313 @@
+//! What happens at the board, and what is thought of it.
+use shakmaty::{Bitboard, Chess, Color, Move, Position as _, Square};
+
+use super::{Button, Chessboard, Player, WARNING_MS};
+use crate::{
+    coach::{Blunder, GradedMoves, Level},
+    game::{Ending, Game, Maker, Outcome},
+    moves::destination,
+    recognition::{Event, State},
+    viveka::LastMove,
+};
+
+/// Milliseconds for which a man is in the air before its moves are graded: whoever knows what to
+/// play has put it down by then.
+const TOUCH_MS: u32 = 250;
+/// Milliseconds after which a question is shown that whoever holds a man need not answer.
+const QUESTION_MS: u32 = 2_000;
+
+/// What is known of the turn.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Thoughts {
+    /// How many moves the game had when the coach thought about it.
+    known_at: Option<usize>,
+    /// The man that was lifted, and when.
+    touched: Option<(Square, u32)>,
+    /// Its moves.
+    pub graded: Option<GradedMoves>,
+    /// Men whose moves were graded this turn.
+    hinted: Bitboard,
+    /// Hints given this turn.
+    hints: u8,
+    /// The best move, asked for.
+    pub hint: Option<Move>,
+    /// A move that is still to be looked at for what it gives away.
+    to_review: Option<Move>,
+    /// What the last move gave away.
+    pub blunder: Option<Blunder>,
+    /// Until when Viveka waits with its move.
+    hold_until: Option<u32>,
+    /// When something was asked.
+    asked_at: Option<u32>,
+    /// Whether a question that need not be answered is shown.
+    pub is_question_shown: bool,
+    /// The app offers a draw.
+    pub is_draw_offered: bool,
+}
+
+impl Thoughts {
+    /// The man that was lifted.
+    pub fn touched(&self) -> Option<Square> {
+        self.touched.map(|(square, _)| square)
+    }
+}
+
+/// The squares of the last move but so many, of which some of Viveka's terms speak.
+fn last_move(game: &Game, later: usize) -> Option<LastMove> {
+    let (mv, _) = game.moves().rev().nth(later)?;
+    Some(LastMove { from: mv.from()?, to: destination(mv) })
+}
+
+impl Chessboard<'_> {
+    /// Takes in what happened at the board.
+    pub(super) fn happen(&mut self, event: Event) {
+        match event {
+            Event::Changed { lifted, placed } => self.feel(lifted, placed),
+            Event::Moved(mv) => {
+                self.begin_turn();
+                let is_known = self.thoughts.known_at == self.game().len().checked_sub(1);
+                self.thoughts.to_review = is_known.then_some(mv);
+                self.is_to_be_saved = true;
+            }
+            Event::Executed(_) | Event::TakenBack(_) => {
+                self.begin_turn();
+                self.is_to_be_saved = true;
+            }
+            Event::NewGame => {
+                self.begin_game();
+                self.is_to_be_saved = true;
+            }
+            Event::Asked => {
+                self.thoughts.asked_at = Some(self.now);
+                self.thoughts.is_question_shown = false;
+            }
+            Event::Result(outcome) => self.end(outcome),
+            Event::Ended(ending) => self.end(match ending {
+                Ending::Checkmate => Outcome::Win(!self.position().turn()),
+                _ => Outcome::Draw,
+            }),
+            Event::Wrong | Event::Agrees | Event::Turned => {}
+        }
+        self.word(event);
+        self.report(event);
+    }
+
+    /// A button was pressed.
+    pub fn press(&mut self, button: Button) {
+        if self.is_online() {
+            self.press_online(button);
+            return self.show();
+        }
+        match button {
+            Button::Hint => self.give_hint(),
+            Button::TakeBack => self.take_back(),
+            Button::NewGame => {
+                self.recogniser.set_up(Chess::default());
+                self.begin_game();
+                self.is_to_be_saved = true;
+            }
+            Button::Side => {
+                let players = &mut self.settings.players;
+                (players.white, players.black) = match (players.white, players.black) {
+                    (Player::Hand, Player::Viveka) => (Player::Viveka, Player::Hand),
+                    (Player::Viveka, Player::Hand) => (Player::Hand, Player::Hand),
+                    _ => (Player::Hand, Player::Viveka),
+                };
+                self.set(self.settings);
+                self.word_settings();
+            }
+            Button::Level => {
+                for color in Color::ALL {
+                    let level = self.settings.levels.get_mut(color);
+                    if *self.settings.players.get(!color) == Player::Viveka {
+                        let is_last = *level == Level::STRONGEST;
+                        let next = level.number().saturating_add(1);
+                        *level = if is_last { Level::WEAKEST } else { Level::new(next) };
+                    }
+                }
+                self.is_to_be_saved = true;
+                self.word_settings();
+            }
+            Button::Yes | Button::No => {}
+        }
+        self.show();
+    }
+
+    /// Another turn begins: what was known of the last one counts no longer.
+    pub(super) fn begin_turn(&mut self) {
+        let known_at = self.thoughts.known_at;
+        self.thoughts = Thoughts { known_at, ..Thoughts::default() };
+        self.outcome = None;
+    }
+
+    fn begin_game(&mut self) {
+        self.thoughts = Thoughts::default();
+        self.coach.forget();
+        self.outcome = None;
+    }
+
+    fn end(&mut self, outcome: Outcome) {
+        self.outcome = Some(outcome);
+        self.is_to_be_saved = true;
+    }
+
+    /// Contacts opened or closed.
+    fn feel(&mut self, lifted: Bitboard, placed: Bitboard) {
+        self.thoughts.asked_at = None;
+        self.thoughts.hint = None;
+        let own = self.position().us() & lifted;
+        if let Some((square, _)) = self.thoughts.touched
+            && placed.contains(square)
+        {
+            self.thoughts.touched = None;
+            self.thoughts.graded = None;
+        }
+        if let (None, Some(square)) = (self.thoughts.touched, own.single_square()) {
+            self.thoughts.touched = Some((square, self.now));
+        }
+    }
+
+    /// Time has passed; whether there is something new to show.
+    pub(super) fn wait(&mut self) -> bool {
+        let is_due = |at: u32| self.now.wrapping_sub(at) >= QUESTION_MS;
+        let is_new = self.thoughts.asked_at.is_some_and(is_due);
+        if is_new {
+            self.thoughts.asked_at = None;
+            self.thoughts.is_question_shown = true;
+        }
+        is_new
+    }
+
+    /// Whether any help is to be given.
+    const fn assists(&self) -> bool {
+        self.settings.hints > 0 || self.settings.warns
+    }
+
+    /// Whether the position on the board was thought about.
+    fn is_known(&self) -> bool {
+        self.coach.is_known() && self.thoughts.known_at == Some(self.game().len())
+    }
+
+    /// Whether the position is critical, for the signal.
+    pub(super) fn is_critical(&self) -> bool {
+        let by_hand = !self.settings.is_viveka(self.position().turn());
+        self.assists() && by_hand && self.is_known() && self.coach.is_critical()
+    }
+
+    /// What is to be thought about next.
+    fn task(&self) -> Option<Task> {
+        if self.is_online() || self.outcome.is_some() {
+            return None;
+        }
+        let turn = self.position().turn();
+        let is_viveka = self.settings.is_viveka(turn);
+        if self.thoughts.to_review.is_some() && self.settings.warns {
+            return Some(Task::Review);
+        }
+        if !self.is_known() && (is_viveka || self.assists()) {
+            return Some(Task::Position);
+        }
+        let is_still = matches!(self.recogniser.state(), State::Ready);
+        let is_held =
+            self.thoughts.hold_until.is_some_and(|until| until.wrapping_sub(self.now) < WARNING_MS);
+        if is_viveka && self.recogniser.told().is_none() && is_still && !is_held {
+            return Some(Task::Reply);
+        }
+        let (square, since) = self.thoughts.touched.filter(|_| !is_viveka)?;
+        let is_long = self.now.wrapping_sub(since) >= TOUCH_MS;
+        let is_allowed =
+            self.thoughts.hinted.contains(square) || self.thoughts.hints < self.settings.hints;
+        (is_long && is_allowed && self.thoughts.graded.is_none()).then_some(Task::Grade(square))
+    }
+
+    /// Whether [`Chessboard::think`] has something to do.
+    pub fn wants_to_think(&self) -> bool {
+        self.task().is_some()
+    }
+
+    /// Thinks: looks at the move just made for what it gives away, at the position, at the moves
+    /// of a touched man, or chooses Viveka's move; one of them a call. `meanwhile` is called
+    /// every few million instructions, for whoever must look at the contacts: what they read is to be
+    /// handed to [`Chessboard::frame`] afterwards.
+    pub fn think(&mut self, meanwhile: &mut dyn FnMut()) {
+        match self.task() {
+            Some(Task::Review) => self.review(),
+            Some(Task::Position) => {
+                let game = self.recogniser.game();
+                let last = last_move(game, 0);
+                self.coach.think(game.position(), last, &mut self.mind, meanwhile);
+                self.thoughts.known_at = Some(self.game().len());
+            }
+            Some(Task::Reply) => self.reply(),
+            Some(Task::Grade(square)) => self.grade(square),
+            None => return,
+        }
+        self.show();
+    }
+
+    fn review(&mut self) {
+        let Some(mv) = self.thoughts.to_review.take() else { return };
+        let game = self.recogniser.game();
+        let before = game.position_before(1);
+        let last = last_move(game, 1);
+        self.thoughts.blunder = self.coach.review(&before, last, mv, self.mind.weights);
+        if let Some(blunder) = self.thoughts.blunder {
+            self.message.clear();
+            // What does not fit is left out.
+            let _ = blunder.tell(&before, last, self.mind.weights, &mut self.message);
+            self.thoughts.hold_until = Some(self.now.wrapping_add(WARNING_MS));
+        }
+    }
+
+    fn reply(&mut self) {
+        let turn = self.position().turn();
+        let level = self.settings.level_against(turn);
+        if let Some(mv) = self.coach.choose(level, self.mind.weights, &mut self.chance) {
+            self.recogniser.tell_move(mv);
+            self.word_told(mv);
+        }
+    }
+
+    fn grade(&mut self, square: Square) {
+        if !self.thoughts.hinted.contains(square) {
+            self.thoughts.hinted.add(square);
+            self.thoughts.hints = self.thoughts.hints.saturating_add(1);
+        }
+        let game = self.recogniser.game();
+        let last = last_move(game, 0);
+        let graded = self.coach.grade(game.position(), last, square, self.mind.weights);
+        self.thoughts.graded = Some(graded);
+    }
+
+    fn give_hint(&mut self) {
+        let is_allowed = self.thoughts.hints < self.settings.hints && self.outcome.is_none();
+        let by_hand = !self.settings.is_viveka(self.position().turn());
+        if is_allowed && by_hand && self.is_known() && self.thoughts.hint.is_none() {
+            self.thoughts.hint = self.coach.best();
+            self.thoughts.hints = self.thoughts.hints.saturating_add(1);
+            self.word_hint();
+        }
+    }
+
+    /// Takes back the last move that was made by hand, and Viveka's answer.
+    fn take_back(&mut self) {
+        let answered = self.game().moves().next_back();
+        let plies = if matches!(answered, Some((_, Maker::Told))) { 2 } else { 1 };
+        self.recogniser.take_back(plies);
+        self.begin_turn();
+        self.is_to_be_saved = true;
+    }
+}
+
+/// Something to think about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Task {
+    /// The move that was just made.
+    Review,
+    /// The position.
+    Position,
+    /// Viveka's move.
+    Reply,
+    /// The moves of the man on a square.
+    Grade(Square),
+}

@@ -1,0 +1,234 @@
+//! A whole electronic chessboard above its wires: contacts in, lamps out; an opponent, a coach, or an
+//! app at the other end of a line.
+//!
+//! Whoever has the wires calls, in one loop:
+//! - [`Chessboard::frame`] with what the contacts read, every ten milliseconds or so: cheap;
+//! - [`Chessboard::receive`] with each byte from the line, [`Chessboard::press`] for each button;
+//! - [`Chessboard::think`] while [`Chessboard::wants_to_think`]: dear, some tenths of a second;
+//! - and shows [`Chessboard::lamps`] and [`Chessboard::signal`], sends
+//!   [`Chessboard::next_byte`], and saves the game when [`Chessboard::is_to_be_saved`].
+//!
+//! While an app keeps the game nothing is thought and nothing is graded: no help of any kind leaves
+//! the board.
+//!
+//! - `local`: what happens at the board, and what is thought of it.
+//! - `remote`: what the app says, and is told.
+//! - `show`: which lamp has which colour.
+//! - `words`: the same in words, for a display or a terminal.
+//! - `settings`: who plays, how strong, with how much help.
+mod local;
+mod remote;
+mod settings;
+mod show;
+mod words;
+
+use heapless::String;
+use shakmaty::{Bitboard, Chess, Color};
+
+use crate::{
+    coach::{Chance, Coach, Mind},
+    game::{Game, Outcome},
+    lamps::Frame,
+    protocol::Protocol,
+    recognition::Recogniser,
+};
+use local::Thoughts;
+use remote::Remote;
+pub use settings::{Player, SETTINGS_BYTES, Settings};
+
+/// Milliseconds for which Viveka waits with its answer to a move that was warned of, so that it may
+/// be taken back.
+pub const WARNING_MS: u32 = 5_000;
+/// Bytes of the longest message in words.
+const MESSAGE: usize = 224;
+
+/// A button.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Button {
+    /// Shows the best move, as one of the turn's hints.
+    Hint,
+    /// Takes back the last move, with Viveka's answer to it.
+    TakeBack,
+    /// Begins a new game.
+    NewGame,
+    /// Changes sides: Viveka plays Black, White, nobody.
+    Side,
+    /// The next level, for whoever plays against Viveka.
+    Level,
+    /// Yes: takes a draw that is offered; offers one to an app otherwise.
+    Yes,
+    /// No: declines a draw that is offered; gives up a game with an app otherwise.
+    No,
+}
+
+/// A chessboard.
+#[derive(Debug)]
+pub struct Chessboard<'a> {
+    mind: Mind<'a>,
+    settings: Settings,
+    recogniser: Recogniser,
+    coach: Coach,
+    thoughts: Thoughts,
+    chance: Chance,
+    remote: Option<Remote>,
+    now: u32,
+    /// The result, when the game is over.
+    outcome: Option<Outcome>,
+    lamps: Frame,
+    signal: bool,
+    message: String<MESSAGE>,
+    is_to_be_saved: bool,
+}
+
+impl<'a> Chessboard<'a> {
+    /// A board that goes on with `game`, the men being where they are. `seed` decides what weak
+    /// opponents do.
+    pub fn new(mind: Mind<'a>, game: Game, settings: Settings, seed: u32) -> Self {
+        let mut board = Self {
+            mind,
+            settings,
+            recogniser: Recogniser::new(game),
+            coach: Coach::new(),
+            thoughts: Thoughts::default(),
+            chance: Chance::new(seed),
+            remote: None,
+            now: 0,
+            outcome: None,
+            lamps: Frame::DARK,
+            signal: false,
+            message: String::new(),
+            is_to_be_saved: false,
+        };
+        board.outcome = board.game().outcome();
+        board.seat_players();
+        board
+    }
+
+    /// The same with an app at the other end of a line, once it says something.
+    pub fn with_protocol(mut self, protocol: Protocol) -> Self {
+        self.remote = Some(Remote::new(protocol));
+        self
+    }
+
+    /// Takes in what the contacts read at `now`, a clock's milliseconds that may wrap around.
+    pub fn frame(&mut self, now: u32, read: Bitboard) {
+        self.now = now;
+        self.recogniser.frame(now, read);
+        let mut is_changed = false;
+        while let Some(event) = self.recogniser.next_event() {
+            self.happen(event);
+            is_changed = true;
+        }
+        is_changed |= self.wait();
+        if is_changed {
+            self.show();
+        }
+        self.send();
+    }
+
+    /// Takes in a byte from the app.
+    pub fn receive(&mut self, byte: u8) {
+        if let Some(order) = self.remote.as_mut().and_then(|remote| remote.receive(byte, self.now))
+        {
+            self.obey(order);
+            self.show();
+        }
+    }
+
+    /// A packet from the app ended here, as over BLE.
+    pub fn end_of_packet(&mut self) {
+        if let Some(order) = self.remote.as_mut().and_then(Remote::end_of_packet) {
+            self.obey(order);
+            self.show();
+        }
+    }
+
+    /// The line to the app is down.
+    pub fn disconnected(&mut self) {
+        if let Some(remote) = &mut self.remote {
+            remote.disconnected();
+            self.seat_players();
+            self.begin_turn();
+            self.show();
+        }
+    }
+
+    /// The next byte for the app.
+    pub fn next_byte(&mut self) -> Option<u8> {
+        self.remote.as_mut()?.next_byte()
+    }
+
+    /// The colours of the lamps, by the squares of the board: turned where the men are.
+    pub const fn lamps(&self) -> &Frame {
+        &self.lamps
+    }
+
+    /// Whether the position is one to think about.
+    pub const fn signal(&self) -> bool {
+        self.signal
+    }
+
+    /// What is to be said in words, until the next thing happens.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The game.
+    pub const fn game(&self) -> &Game {
+        self.recogniser.game()
+    }
+
+    /// The result, when the game is over.
+    pub const fn outcome(&self) -> Option<Outcome> {
+        self.outcome
+    }
+
+    /// What recognises the moves.
+    pub const fn recogniser(&self) -> &Recogniser {
+        &self.recogniser
+    }
+
+    /// What the players have chosen.
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Changes what the players have chosen.
+    pub fn set(&mut self, settings: Settings) {
+        self.settings = settings;
+        self.recogniser.cancel_told();
+        self.seat_players();
+        self.begin_turn();
+        self.is_to_be_saved = true;
+        self.show();
+    }
+
+    /// Whether the game or the settings have changed since [`Chessboard::saved`].
+    pub const fn is_to_be_saved(&self) -> bool {
+        self.is_to_be_saved
+    }
+
+    /// The game and the settings are saved.
+    pub const fn saved(&mut self) {
+        self.is_to_be_saved = false;
+    }
+
+    /// Whether an app keeps the game.
+    pub fn is_online(&self) -> bool {
+        self.remote.as_ref().is_some_and(Remote::is_online)
+    }
+
+    fn position(&self) -> &Chess {
+        self.recogniser.game().position()
+    }
+
+    /// Whose moves are made by hand: everybody's but Viveka's, and everybody's in an app's game.
+    fn seat_players(&mut self) {
+        let is_online = self.is_online();
+        for color in Color::ALL {
+            let by_hand = is_online || !self.settings.is_viveka(color);
+            self.recogniser.set_by_hand(color, by_hand);
+        }
+    }
+}

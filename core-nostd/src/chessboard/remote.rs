@@ -1,0 +1,311 @@
+//! What the app says, and is told.
+use heapless::Deque;
+use shakmaty::{Bitboard, CastlingMode, Chess, Position as _, uci::UciMove};
+
+use super::{Button, Chessboard};
+use crate::{
+    game::Outcome,
+    legal,
+    protocol::{Asked, LampsOrder, Order, Outbox, Protocol, Report, Unsent, View},
+    recognition::{Event, State},
+};
+
+/// Bytes on their way to the app, at most.
+const OUTBOX: usize = 512;
+/// Things that the app is still to be told.
+const PENDING: usize = 16;
+/// Milliseconds after which occupied squares are told again, for apps that wait for them.
+const REPEAT_MS: u32 = 1_000;
+
+/// Something that the app is still to be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pending {
+    /// The men stand as the game does.
+    Sync,
+    /// They do not.
+    Unsync,
+    /// They have changed, and do not yet.
+    State,
+    /// A move was made by hand.
+    Move(UciMove),
+    /// A move was taken back by hand.
+    Undo(UciMove),
+    /// The app's move is carried out.
+    Moved,
+    /// All squares.
+    Dump,
+    /// Which squares are occupied.
+    Occupancy,
+    DrawOffer,
+    DrawAnswer(bool),
+    Resign,
+    /// A move that cannot be made.
+    Illegal,
+}
+
+/// An app at the other end of a line.
+#[derive(Debug)]
+pub(super) struct Remote {
+    protocol: Protocol,
+    outbox: Outbox<OUTBOX>,
+    pending: Deque<Pending, PENDING>,
+    /// The app keeps the game.
+    is_online: bool,
+    /// The men stood as the game does when the app was last told.
+    is_synced: bool,
+    /// The app has taken moves back, and their men are on their way.
+    is_guided: bool,
+    /// The lamps that it lights.
+    lamps: Option<Bitboard>,
+    /// When the occupied squares were last told.
+    told_at: u32,
+}
+
+impl Remote {
+    pub(super) fn new(protocol: Protocol) -> Self {
+        Self {
+            protocol,
+            outbox: Outbox::new(),
+            pending: Deque::new(),
+            is_online: false,
+            is_synced: false,
+            is_guided: false,
+            lamps: None,
+            told_at: 0,
+        }
+    }
+
+    pub(super) const fn is_online(&self) -> bool {
+        self.is_online
+    }
+
+    pub(super) const fn lamps(&self) -> Option<Bitboard> {
+        self.lamps
+    }
+
+    pub(super) fn receive(&mut self, byte: u8, now: u32) -> Option<Order> {
+        self.protocol.receive(byte, now, &mut self.outbox)
+    }
+
+    pub(super) fn end_of_packet(&mut self) -> Option<Order> {
+        self.protocol.end_of_packet(&mut self.outbox)
+    }
+
+    pub(super) fn next_byte(&mut self) -> Option<u8> {
+        self.outbox.take()
+    }
+
+    pub(super) fn disconnected(&mut self) {
+        self.protocol.disconnected();
+        *self = Remote::new(self.protocol.clone());
+    }
+
+    /// Notes something that the app is to be told; the oldest is lost where there are too many.
+    fn note(&mut self, pending: Pending) {
+        if self.pending.back() == Some(&pending) {
+            return;
+        }
+        if self.pending.is_full() {
+            self.pending.pop_front();
+        }
+        let _ = self.pending.push_back(pending);
+    }
+}
+
+impl Chessboard<'_> {
+    /// Does what the app orders.
+    pub(super) fn obey(&mut self, order: Order) {
+        let was_online = self.is_online();
+        let Some(remote) = &mut self.remote else { return };
+        remote.is_online = true;
+        match order {
+            Order::Begin(position) => {
+                remote.pending.clear();
+                (remote.is_synced, remote.is_guided) = (true, false);
+                self.recogniser.set_up(position);
+                self.outcome = None;
+                self.is_to_be_saved = true;
+            }
+            Order::Side(side) => {
+                for color in shakmaty::Color::ALL {
+                    self.recogniser.set_by_hand(color, side.is_none_or(|side| side == color));
+                }
+                return;
+            }
+            Order::Move(uci) => match legal::named(self.recogniser.game().position(), &uci) {
+                Some(mv) => self.recogniser.tell_move(mv),
+                None => remote.note(Pending::Illegal),
+            },
+            Order::Accepted(_) | Order::LastMove(_) | Order::Check(_) => {}
+            Order::Refused(Asked::Move(_)) => {
+                remote.pending.clear();
+                self.recogniser.take_back(1);
+                self.is_to_be_saved = true;
+            }
+            Order::Refused(Asked::Undo(_)) => {
+                remote.pending.clear();
+                let moves = heapless::Vec::<_, 16>::from_slice(self.recogniser.taken_back());
+                self.recogniser.make_again(&moves.unwrap_or_default());
+                self.is_to_be_saved = true;
+            }
+            Order::Refused(Asked::Draw) => {}
+            Order::Promoted(uci) => self.promote(&uci),
+            Order::Undo(uci) => self.undo(&uci),
+            Order::Restore(position) => self.restore(position),
+            Order::DrawOffer => self.thoughts.is_draw_offered = true,
+            Order::End(_) => self.outcome = self.outcome.or(self.recogniser.game().outcome()),
+            Order::TellState => remote.note(Pending::State),
+            Order::Dump => remote.note(Pending::Dump),
+            Order::Lamps(LampsOrder { lit, .. }) => remote.lamps = Some(lit),
+            Order::Reset => remote.lamps = Some(Bitboard::EMPTY),
+        }
+        if !was_online {
+            self.seat_players();
+            // Nothing that was thought stays to be seen.
+            self.coach.forget();
+            self.message.clear();
+            self.thoughts = super::local::Thoughts::default();
+        }
+    }
+
+    /// The app chose what a pawn becomes.
+    fn promote(&mut self, uci: &UciMove) {
+        if let State::Asked(_) = self.recogniser.state()
+            && let Some(mv) = legal::named(self.position(), uci)
+        {
+            self.recogniser.answer(mv);
+        } else if let Some(mv) = legal::named(&self.game().position_before(1), uci) {
+            self.recogniser.correct_promotion(mv);
+        }
+        self.is_to_be_saved = true;
+    }
+
+    /// The app takes the last move back.
+    fn undo(&mut self, uci: &UciMove) {
+        let last = self.game().moves().next_back().map(|(mv, _)| mv);
+        let meant = legal::named(&self.game().position_before(1), uci);
+        let Some(remote) = &mut self.remote else { return };
+        if last.is_none() || last != meant {
+            return remote.note(Pending::Illegal);
+        }
+        remote.is_guided = true;
+        self.recogniser.take_back(1);
+        self.is_to_be_saved = true;
+    }
+
+    /// The app goes back to a position of the game, or begins from it.
+    fn restore(&mut self, position: Chess) {
+        let is_it =
+            |other: &Chess| other.board() == position.board() && other.turn() == position.turn();
+        let plies =
+            (1..=self.game().len()).find(|&plies| is_it(&self.game().position_before(plies)));
+        if let Some(remote) = &mut self.remote {
+            remote.is_guided = true;
+        }
+        match plies {
+            Some(plies) => self.recogniser.take_back(plies),
+            None => self.recogniser.set_up(position),
+        }
+        self.is_to_be_saved = true;
+    }
+
+    /// Notes what the app is to be told of what happened.
+    pub(super) fn report(&mut self, event: Event) {
+        let taken_back = self.recogniser.taken_back();
+        let Some(remote) = &mut self.remote else { return };
+        let uci = |mv: shakmaty::Move| mv.to_uci(CastlingMode::Standard);
+        match event {
+            Event::Changed { .. } => {
+                remote.note(Pending::Occupancy);
+                if !remote.is_synced {
+                    remote.note(Pending::State);
+                }
+            }
+            Event::Moved(mv) => {
+                if self.thoughts.is_draw_offered {
+                    self.thoughts.is_draw_offered = false;
+                    remote.note(Pending::DrawAnswer(false));
+                }
+                remote.note(Pending::Move(uci(mv)));
+            }
+            Event::Executed(_) => remote.note(Pending::Moved),
+            Event::TakenBack(_) => {
+                for &mv in taken_back.iter().rev() {
+                    remote.note(Pending::Undo(uci(mv)));
+                }
+            }
+            Event::Agrees if remote.is_guided => {
+                remote.is_guided = false;
+                remote.note(Pending::Moved);
+            }
+            Event::Agrees => {
+                remote.is_synced = true;
+                remote.note(Pending::Sync);
+            }
+            Event::Wrong if remote.is_guided => {}
+            Event::Wrong if remote.is_synced => {
+                remote.is_synced = false;
+                remote.note(Pending::Unsync);
+            }
+            Event::Wrong => remote.note(Pending::State),
+            Event::Result(outcome) if remote.is_online => remote.note(match outcome {
+                Outcome::Draw => Pending::DrawOffer,
+                Outcome::Win(_) => Pending::Resign,
+            }),
+            _ => {}
+        }
+    }
+
+    /// A button in a game that an app keeps.
+    pub(super) fn press_online(&mut self, button: Button) {
+        let Some(remote) = &mut self.remote else { return };
+        let is_offered = core::mem::take(&mut self.thoughts.is_draw_offered);
+        match button {
+            Button::Yes if is_offered => remote.note(Pending::DrawAnswer(true)),
+            Button::No if is_offered => remote.note(Pending::DrawAnswer(false)),
+            Button::Yes => remote.note(Pending::DrawOffer),
+            Button::No => remote.note(Pending::Resign),
+            // There is no help, and the game is the app's.
+            _ => self.thoughts.is_draw_offered = is_offered,
+        }
+    }
+
+    /// Tells the app what it is still to be told, as far as it is ready to hear it.
+    pub(super) fn send(&mut self) {
+        let now = self.now;
+        let Some(remote) = &mut self.remote else { return };
+        if remote.is_online && now.wrapping_sub(remote.told_at) >= REPEAT_MS {
+            remote.told_at = now;
+            // Those who speak of changes alone have none to tell.
+            remote.note(Pending::Occupancy);
+        }
+        let position = self.recogniser.game().position();
+        let occupied = self.recogniser.occupied();
+        let known = position.board().occupied() & !self.recogniser.touched();
+        let view = View { occupied, known: occupied & known, position };
+        let on_board = if self.recogniser.is_turned() { occupied.rotate_180() } else { occupied };
+        while let Some(&next) = remote.pending.front() {
+            let report = match next {
+                Pending::Sync => Report::Sync(View::whole(position)),
+                Pending::Unsync => Report::Unsync(view),
+                Pending::State => Report::State(view),
+                Pending::Move(uci) => Report::Move(uci),
+                Pending::Undo(uci) => Report::Undo(uci),
+                Pending::Moved => Report::Moved,
+                Pending::Dump => Report::Dump(on_board),
+                Pending::Occupancy => Report::Occupancy(on_board),
+                Pending::DrawOffer => Report::DrawOffer,
+                Pending::DrawAnswer(answer) => Report::DrawAnswer(answer),
+                Pending::Resign => Report::Resign,
+                Pending::Illegal => Report::Error("no such move in this position"),
+            };
+            match remote.protocol.report(&report, &mut remote.outbox) {
+                // Later, when there is room or the app has answered.
+                Err(Unsent::Full | Unsent::Unanswered) => return,
+                Ok(()) | Err(Unsent::NotWanted | Unsent::TooLong) => {
+                    remote.pending.pop_front();
+                }
+            }
+        }
+    }
+}
