@@ -1,4 +1,6 @@
 //! Tests that cross crates live in `tests/tests/`; this library holds what they share.
+pub mod clients;
+
 use std::path::{Path, PathBuf};
 
 /// The repository's root.

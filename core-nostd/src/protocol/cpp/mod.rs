@@ -32,6 +32,7 @@
 //! is understood, and other features, which are declined.
 mod command;
 mod features;
+mod round;
 
 use core::{fmt, mem};
 
@@ -39,6 +40,7 @@ use heapless::Vec;
 
 use super::{Asked, Order, Report, Sink, Unsent};
 use command::{Command, Fault};
+use round::Round;
 
 pub use command::MAX_LINE;
 pub use features::{Feature, Features};
@@ -75,17 +77,6 @@ pub struct Cpp {
     is_watched: bool,
     /// The central waits for the state.
     owes_state: bool,
-}
-
-/// What a game has open.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Round {
-    /// Whether the pieces stand as the game does.
-    is_synced: bool,
-    /// What the central has not yet answered.
-    asked: Option<Asked>,
-    /// Whether the central waits for an answer to its offer of a draw.
-    owes_draw: bool,
 }
 
 impl Cpp {
@@ -290,33 +281,6 @@ impl Cpp {
     /// The link was lost: the game and what the central asked for are forgotten.
     pub fn disconnected(&mut self) {
         *self = Cpp::new(self.link, self.offered);
-    }
-}
-
-impl Round {
-    /// Asks the central something, one thing at a time: its `ok` does not say to what.
-    fn ask(&mut self, asked: Asked) -> Result<(), Unsent> {
-        if self.asked.is_some() {
-            return Err(Unsent::Unanswered);
-        }
-        self.asked = Some(asked);
-        Ok(())
-    }
-
-    /// The central chose the piece of a promotion that it was asked about.
-    fn promote(&mut self, chosen: shakmaty::uci::UciMove) -> Option<Order> {
-        let (Asked::Move(asked) | Asked::Undo(asked)) = self.asked? else { return None };
-        let is_the_one = chosen.from() == asked.from()
-            && chosen.to() == asked.to()
-            && (asked.promotion().is_none() || asked == chosen)
-            && chosen.promotion().is_some();
-        if !is_the_one {
-            return None;
-        }
-        match self.asked.take()? {
-            Asked::Undo(_) => Some(Order::Accepted(Asked::Undo(chosen))),
-            _ => Some(Order::Promoted(chosen)),
-        }
     }
 }
 
