@@ -114,8 +114,9 @@ impl<'a> Chessboard<'a> {
     /// Takes in what the contacts read at `now`, a clock's milliseconds that may wrap around.
     pub fn frame(&mut self, now: u32, read: Bitboard) {
         self.now = now;
+        let judgements = self.recogniser.judgements();
         self.recogniser.frame(now, read);
-        let mut is_changed = false;
+        let mut is_changed = self.recogniser.judgements() != judgements;
         while let Some(event) = self.recogniser.next_event() {
             self.happen(event);
             is_changed = true;

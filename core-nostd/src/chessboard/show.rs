@@ -59,11 +59,15 @@ impl Chessboard<'_> {
     }
 
     fn paint_question(&self, question: &Question, frame: &mut Frame) {
-        let need_not = question.asked == Asked::Capture && question.answers.len() == 1;
-        if need_not {
+        if question.asked == Asked::Replaced {
             self.paint_touched(frame);
             if !self.thoughts.is_question_shown {
                 return;
+            }
+            if self.is_online() {
+                // Where it might have gone would help.
+                let from = question.answers.first().and_then(|answer| answer.mv.from());
+                return frame.paint(from.map_or(Bitboard::EMPTY, Bitboard::from), Colour::Violet);
             }
         }
         frame.paint(question.squares(), Colour::Violet);

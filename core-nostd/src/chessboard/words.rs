@@ -66,8 +66,9 @@ impl Chessboard<'_> {
                 }
                 Ok(())
             }
+            Asked::Replaced => out.write_str("if a man was taken, press where"),
             Asked::Capture => {
-                out.write_str("if a man was taken, press where:")?;
+                out.write_str("which man was taken? press")?;
                 for answer in &question.answers {
                     write!(out, " {}", self.recogniser.on_board(answer.square))?;
                 }

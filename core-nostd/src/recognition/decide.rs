@@ -37,6 +37,7 @@ enum Explanation {
 impl Recogniser {
     /// Judges the board after so many milliseconds without a change.
     pub(super) fn judge(&mut self, quiet: u32) {
+        self.judgements = self.judgements.wrapping_add(1);
         let seen = self.hands.occupied();
         if seen == self.home() {
             return self.agree();
@@ -85,7 +86,9 @@ impl Recogniser {
         self.pressed = Bitboard::EMPTY;
         match answer {
             Some(mv)
-                if asked == Asked::Capture && mv.promotion().is_some() && self.told.is_none() =>
+                if matches!(asked, Asked::Capture | Asked::Replaced)
+                    && mv.promotion().is_some()
+                    && self.told.is_none() =>
             {
                 return self.ask(Question::promotion(mv, self.game.position().turn()));
             }
@@ -140,7 +143,7 @@ impl Recogniser {
             [] => {}
             [mv] if is_back(&[mv]) => return taken_back,
             [mv] => return Some(self.one(mv)),
-            _ => return Some(Explanation::Ask(Question::capture(&fits.sure))),
+            _ => return Some(Explanation::Ask(Question::capture(Asked::Capture, &fits.sure))),
         }
         match view.pair(position, &journey) {
             Some((first, second)) if is_back(&[first, second]) => return taken_back,
@@ -153,7 +156,7 @@ impl Recogniser {
         };
         let doubtful = || {
             let is_any = !fits.doubtful.is_empty();
-            is_any.then(|| Explanation::Ask(Question::capture(&fits.doubtful)))
+            is_any.then(|| Explanation::Ask(Question::capture(Asked::Replaced, &fits.doubtful)))
         };
         taken_back
             .or_else(lifted)

@@ -130,6 +130,7 @@ pub struct Recogniser {
     /// The moves that were last taken back by hand.
     taken_back: Vec<Move, REMEMBERED>,
     state: State,
+    judgements: u32,
     events: Deque<Event, EVENTS>,
 }
 
@@ -157,6 +158,7 @@ impl Recogniser {
             before_answer: None,
             taken_back: Vec::new(),
             state: State::Moving,
+            judgements: 0,
             events: Deque::new(),
         }
     }
@@ -169,6 +171,11 @@ impl Recogniser {
     /// How the board stands.
     pub const fn state(&self) -> &State {
         &self.state
+    }
+
+    /// How often the board was judged: while it stays the same, so does the state.
+    pub const fn judgements(&self) -> u32 {
+        self.judgements
     }
 
     /// The move to be carried out.
@@ -331,6 +338,7 @@ impl Recogniser {
     /// The game has changed under the men.
     fn judge_again(&mut self) {
         self.judge_at = Some(SETTLE_MS);
+        self.judgements = self.judgements.wrapping_add(1);
         self.state = State::Moving;
     }
 

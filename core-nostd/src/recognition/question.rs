@@ -22,10 +22,11 @@ pub enum Asked {
     /// What the pawn is promoted to. The squares lie on its file, queen, rook, bishop, knight from
     /// the second rank before the last on.
     Promotion,
-    /// Which man was taken. One alone is asked about where the victim may have been replaced
-    /// between two looks at the board, but the man may be in the air as well: whoever holds it
-    /// need not answer.
+    /// Which man was taken.
     Capture,
+    /// The same where nothing was felt on the victim's square: it may have been replaced between
+    /// two looks at the board, or the man is in the air. Whoever holds it need not answer.
+    Replaced,
     /// Whether castling goes on with the king, or the rook's move was all. After a while it was.
     Castling,
 }
@@ -41,9 +42,9 @@ pub struct Question {
 
 impl Question {
     /// Asks which capture it was.
-    pub(super) fn capture(moves: &[Move]) -> Self {
+    pub(super) fn capture(asked: Asked, moves: &[Move]) -> Self {
         let answers = moves.iter().map(|&mv| Answer { square: mv.to(), mv }).take(ANSWERS);
-        Self { asked: Asked::Capture, answers: answers.collect() }
+        Self { asked, answers: answers.collect() }
     }
 
     /// Asks what becomes of a pawn.

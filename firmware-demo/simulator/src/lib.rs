@@ -1,6 +1,7 @@
 //! What surrounds a chessboard's firmware: hands that move the men, in every order and with every
 //! unsteadiness; contacts that bounce; games to play.
 pub mod contacts;
+pub mod desk;
 pub mod games;
 pub mod hand;
 pub mod table;

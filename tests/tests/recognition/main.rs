@@ -66,14 +66,14 @@ fn make(table: &mut Table, mv: Move, style: Style, counts: &mut Counts) {
         };
         let name = match question.asked {
             Asked::Promotion => "promotion",
-            Asked::Capture => "capture",
+            Asked::Capture | Asked::Replaced => "capture",
             Asked::Castling => "rook's move",
         };
         *counts.entry(name).or_default() += 1;
         assert!(felt.last().is_some_and(|last| last.after_ms <= DECIDED_MS), "{}", context(table));
         // What was taken is asked before what the pawn becomes.
         let is_meant = |other: Move| match question.asked {
-            Asked::Capture => (other.from(), other.to()) == (mv.from(), mv.to()),
+            Asked::Capture | Asked::Replaced => (other.from(), other.to()) == (mv.from(), mv.to()),
             _ => other == mv,
         };
         let answer = question.answers.iter().find(|answer| is_meant(answer.mv));

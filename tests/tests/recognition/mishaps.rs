@@ -65,7 +65,7 @@ fn a_man_in_the_air_is_no_move() {
     let mut table = table_of("4k3/8/8/3p4/8/8/8/3RK3 w - - 0 1");
     touch(&mut table, &[Square::D1]);
     assert_eq!(events(&table.wait(5_000)), [Event::Asked]);
-    assert!(matches!(table.recogniser.state(), State::Asked(q) if q.asked == Asked::Capture));
+    assert!(matches!(table.recogniser.state(), State::Asked(q) if q.asked == Asked::Replaced));
     touch(&mut table, &[Square::D1]);
     assert_eq!(events(&table.wait(DECIDED_MS)), [], "put back");
     assert_eq!(*table.recogniser.state(), State::Ready);

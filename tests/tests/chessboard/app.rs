@@ -1,0 +1,139 @@
+//! Games that an app keeps.
+use kibitzer_core::chessboard::{Button, Chessboard, Settings};
+use kibitzer_core::game::Game;
+use kibitzer_core::lamps::Colour;
+use kibitzer_core::protocol::cpp::{Features, Link};
+use kibitzer_core::protocol::{Cpp, Protocol};
+use kibitzer_core::shakmaty::{Bitboard, Square};
+use kibitzer_simulator::desk::Desk;
+
+use super::mind;
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+const HANGING: &str = "rnb1kbnr/pppp1ppp/8/4p1q1/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 0 3";
+
+/// A board with all help on, and an app at its line.
+fn desk() -> Desk<'static> {
+    let settings = Settings { hints: 9, warns: true, ..Settings::default() };
+    let board = Chessboard::new(mind(), Game::default(), settings, 1)
+        .with_protocol(Protocol::Cpp(Cpp::new(Link::Serial, Features::ALL)));
+    let mut desk = Desk::new(board, 1);
+    desk.wait(400);
+    desk
+}
+
+/// Says a line; what the board sends until it is quiet.
+fn say(desk: &mut Desk<'_>, line: &str) -> String {
+    for byte in line.bytes().chain([b'\n']) {
+        desk.board.receive(byte);
+    }
+    desk.wait(400);
+    heard(desk)
+}
+
+fn heard(desk: &mut Desk<'_>) -> String {
+    String::from_utf8(std::mem::take(&mut desk.sent)).expect("text")
+}
+
+#[test]
+fn a_game_is_kept_by_an_app() {
+    let mut desk = desk();
+    assert_eq!(say(&mut desk, "feature undo"), "ok\n");
+    assert_eq!(say(&mut desk, "feature moved"), "ok\n");
+    let synced = "sync rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w\n";
+    assert_eq!(say(&mut desk, &format!("begin {START}")), synced);
+    // The player moves; the app takes it.
+    desk.touch(&[Square::E2, Square::E4]);
+    desk.wait(350);
+    assert_eq!(heard(&mut desk), "move e2e4\n");
+    assert_eq!(say(&mut desk, "ok"), "");
+    // The app moves; the player carries it out by the lamps.
+    assert_eq!(say(&mut desk, "move e7e5"), "");
+    let blue = desk.board.lamps().of(Colour::Blue);
+    assert_eq!(blue, Bitboard::from(Square::E7) | Square::E5);
+    desk.touch(&[Square::E7, Square::E5]);
+    desk.wait(350);
+    assert_eq!(heard(&mut desk), "moved\n");
+    // A move that the app does not take is put back.
+    desk.touch(&[Square::F1, Square::A6]);
+    desk.wait(350);
+    assert_eq!(heard(&mut desk), "move f1a6\n");
+    let told = say(&mut desk, "nok");
+    assert!(told.starts_with("unsync "), "{told}");
+    desk.touch(&[Square::A6, Square::F1]);
+    desk.wait(350);
+    assert!(heard(&mut desk).ends_with("sync rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w\n"));
+    // The player takes the app's move back, and the app allows it.
+    desk.touch(&[Square::E5, Square::E7]);
+    desk.wait(350);
+    assert_eq!(heard(&mut desk), "undo e7e5\n");
+    assert_eq!(say(&mut desk, "ok"), "");
+    assert_eq!(desk.board.game().len(), 1);
+    // The app takes one back, too.
+    say(&mut desk, "undo e2e4");
+    desk.touch(&[Square::E4, Square::E2]);
+    desk.wait(350);
+    assert!(heard(&mut desk).ends_with("moved\n"));
+    assert!(desk.board.game().is_empty());
+    assert_eq!(say(&mut desk, "move e2e5"), "err no such move in this position\n");
+}
+
+#[test]
+fn no_help_of_any_kind_leaves_the_board_online() {
+    let mut desk = desk();
+    // Something was thought before the app came.
+    assert!(desk.board.message().contains("set up"));
+    let mut lit = Bitboard::EMPTY;
+    say(&mut desk, &format!("begin {HANGING}"));
+    let setting: Vec<Square> = [Square::G1, Square::F3, Square::E2, Square::E4, Square::D8]
+        .into_iter()
+        .chain([Square::G5, Square::E7, Square::E5])
+        .collect();
+    desk.touch(&setting);
+    desk.wait(500);
+    assert!(heard(&mut desk).contains("sync rnb1kbnr/"), "set up");
+    let mut check = |desk: &mut Desk<'_>| {
+        assert!(!desk.board.wants_to_think(), "nothing is thought");
+        assert!(!desk.board.signal());
+        let lamps = desk.board.lamps();
+        for colour in [Colour::Green, Colour::Yellow, Colour::Orange] {
+            assert_eq!(lamps.of(colour), Bitboard::EMPTY);
+        }
+        lit |= lamps.lit();
+        let message = desk.board.message();
+        assert!(!message.contains("loses") && !message.contains("best"), "{message}");
+    };
+    desk.wait(500);
+    check(&mut desk);
+    for button in [Button::Hint, Button::Level, Button::Side, Button::TakeBack, Button::NewGame] {
+        desk.board.press(button);
+        check(&mut desk);
+    }
+    // A man is lifted and held over the queen; a blunder is made.
+    desk.touch(&[Square::F3]);
+    desk.wait(3_000);
+    check(&mut desk);
+    desk.touch(&[Square::D4]);
+    for _ in 0..100 {
+        desk.wait(10);
+        check(&mut desk);
+    }
+    assert_eq!(heard(&mut desk), "move f3d4\n");
+    assert_eq!(say(&mut desk, "ok"), "");
+    check(&mut desk);
+    // The same game, thought about at the board, is full of lamps.
+    let asked = Bitboard::from(Square::F3);
+    assert_eq!(lit, asked, "where it was, since it may have replaced a man unseen");
+}
+
+#[test]
+fn the_board_is_its_own_again_when_the_line_is_down() {
+    let mut desk = desk();
+    say(&mut desk, &format!("begin {START}"));
+    assert!(desk.board.is_online());
+    desk.board.disconnected();
+    assert!(!desk.board.is_online());
+    desk.touch(&[Square::E2, Square::E4]);
+    desk.wait(1_000);
+    assert!(desk.board.recogniser().told().is_some(), "Viveka answers");
+}
