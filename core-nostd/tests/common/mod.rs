@@ -3,11 +3,23 @@ use kibitzer_core::{
     inputs::Perspective,
     net::{
         Config, InputBits, PolicyHead, Precision, WeightBits, hash,
-        kbz::{Element, Part, Section, sections},
+        kbz::{Element, Matrix, Part, Section, sections},
     },
 };
 
 use crate::random::Random;
+
+/// The shift of a scale, as trained networks have it: how it is rescaled decides what a board's
+/// inference costs.
+const fn shift(part: Part) -> i64 {
+    match part {
+        Part::AttentionBiasScale => 21,
+        Part::HiddenShift => 20,
+        Part::Scales(Matrix::Up) => 29,
+        Part::ContextScale => 45,
+        _ => 33,
+    }
+}
 
 /// A section's bytes: plausible integers, or with `wild` any that parse.
 fn fill(section: &Section, wild: bool, random: &mut Random) -> Vec<u8> {
@@ -19,7 +31,7 @@ fn fill(section: &Section, wild: bool, random: &mut Random) -> Vec<u8> {
         let word: i64 = match (section.part, is_scale && i == 0, wild) {
             (Part::NormScale, true, false) => 3,
             (Part::NormScale, true, true) => (r % 125) as i64 - 62,
-            (_, true, false) => 31,
+            (part, true, false) => shift(part),
             (_, true, true) => (r % 62) as i64 + 1,
             (_, false, true) if r.is_multiple_of(4) => [i64::MIN, i64::MAX][(r >> 8) as usize % 2],
             (_, false, true) => r as i64,

@@ -1,7 +1,7 @@
 //! Outputs of a matrix, channel by channel, on their way to a stream that lies row by row.
-use super::arithmetic::saturating_add;
 #[cfg(kernels = "x86")]
 use super::vectors::{LANES, vectorized};
+use super::{arithmetic::saturating_add, linear::Sums};
 #[cfg(kernels = "x86")]
 use crate::inputs::SQUARES;
 
@@ -34,9 +34,10 @@ impl<'s> Adder<'s> {
         }
     }
 
-    /// Adds `ys` to a channel of every row. Channels come in order.
+    /// Adds outputs to a channel of every row. Channels come in order.
     #[cfg(kernels = "x86")]
-    pub fn add(&mut self, channel: usize, ys: &[i32]) {
+    pub fn add(&mut self, channel: usize, sums: Sums<'_>) {
+        let ys = sums.within(i32::MAX);
         self.block[self.filled % LANES][..ys.len()].copy_from_slice(ys);
         self.filled += 1;
         if self.filled == LANES {
@@ -49,10 +50,16 @@ impl<'s> Adder<'s> {
         }
     }
 
-    /// Adds `ys` to a channel of every row. Channels come in order.
+    /// Adds outputs to a channel of every row. Channels come in order.
     #[cfg(not(kernels = "x86"))]
-    pub fn add(&mut self, channel: usize, ys: &[i32]) {
-        add_channel(self.stream, self.width, channel, ys);
+    pub fn add(&mut self, channel: usize, sums: Sums<'_>) {
+        #[cfg(kernels = "dsp")]
+        if let Some((sums, rescaling)) = sums.rescaling()
+            && super::kernel::add_channel(self.stream, self.width, channel, sums, &rescaling)
+        {
+            return;
+        }
+        add_channel(self.stream, self.width, channel, sums.within(i32::MAX));
     }
 }
 

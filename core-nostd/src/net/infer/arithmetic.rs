@@ -1,4 +1,6 @@
 //! Fixed-point arithmetic with one rounding, the same on every machine.
+#[cfg(kernels = "dsp")]
+use super::kernel::Rescaling;
 use super::vectors::{LANES, vectorized};
 
 /// A right shift between 1 and 62 bits, checked where it is made.
@@ -33,6 +35,15 @@ impl Shift {
             (room, Shift(bits as u8))
         } else {
             (0, self)
+        }
+    }
+
+    /// `room` bits to the left and a shift to the right that together are this one, if it is one
+    /// of at most 32 bits.
+    pub const fn left_as_well(self, room: u32) -> (u32, Shift) {
+        match self.0 as u32 + room {
+            bits if self.0 <= 32 && bits <= Self::MOST as u32 => (room, Shift(bits as u8)),
+            _ => (0, self),
         }
     }
 
@@ -91,6 +102,13 @@ vectorized! {
         bias: i32,
         limit: i32,
     ) {
+        #[cfg(kernels = "dsp")]
+        if let Some(rescaling) = Rescaling::new(multiplier, shift, room)
+            && bias == 0
+            && super::kernel::rescale_all(values, &rescaling, limit)
+        {
+            return;
+        }
         let (left, shift) = shift.widened(room);
         let (chunks, rest) = values.as_chunks_mut::<LANES>();
         for values in chunks {
@@ -138,6 +156,37 @@ const fn upper_word_of_halves(x: i32, y: i32) -> i32 {
     let middle = x_high * y_low + low as i32;
     let other = x_low * y_high + (middle & 0xffff);
     x_high * y_high + (middle >> 16) + (other >> 16)
+}
+
+/// `⌊high · 2^32 / divisor⌋`, for a divisor above `high`.
+#[cfg(kernels = "x86")]
+pub fn quotient(high: u32, divisor: u32) -> u32 {
+    ((u64::from(high) << 32) / u64::from(divisor.max(1))) as u32
+}
+
+#[cfg(not(kernels = "x86"))]
+pub use quotient_by_halves as quotient;
+
+/// The same where there is no division of 64 bits: half a word at a time.
+#[cfg(any(test, not(kernels = "x86")))]
+pub fn quotient_by_halves(high: u32, divisor: u32) -> u32 {
+    let zeros = divisor.leading_zeros().min(31);
+    let (divisor, high) = ((divisor << zeros).max(1 << 31), high << zeros);
+    let (upper, lower) = (divisor >> 16, divisor & 0xffff);
+    // A digit from the divisor's upper half is too large by at most 2.
+    let digit = |high: u32| {
+        let (mut digit, mut rest) = (high / upper, high % upper);
+        while digit > 0xffff || digit * lower > rest << 16 {
+            (digit, rest) = (digit - 1, rest + upper);
+            if rest > 0xffff {
+                break;
+            }
+        }
+        digit
+    };
+    let first = digit(high);
+    let rest = (high << 16).wrapping_sub(first.wrapping_mul(divisor));
+    first << 16 | digit(rest)
 }
 
 /// `x` brought into `-limit..=limit`. `limit` is not negative.
@@ -222,6 +271,20 @@ mod tests {
     }
 
     #[test]
+    fn quotients_by_halves_are_exact() {
+        for divisor in [2, 3, 0xffff, 0x1_0000, 0x1_0001, 1 << 24, 1 << 31, u32::MAX - 1, u32::MAX]
+        {
+            for high in [0, 1, 2, 0xfffe, 1 << 22, 1 << 30, u32::MAX - 2, u32::MAX - 1] {
+                if high < divisor {
+                    let exact = (u64::from(high) << 32) / u64::from(divisor);
+                    assert_eq!(u64::from(quotient_by_halves(high, divisor)), exact);
+                    assert_eq!(u64::from(quotient(high, divisor)), exact, "{high} {divisor}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn room_above_changes_nothing() {
         for bits in 1..=62 {
             let shift = Shift::new(bits).unwrap();
@@ -269,6 +332,14 @@ mod tests {
             let shift = Shift::new(bits).unwrap();
             let y = rescale(x, multiplier, shift, bias, limit);
             prop_assert_eq!(i128::from(y), oracle(x, multiplier, shift, bias, limit));
+        }
+
+        #[test]
+        fn quotients_by_halves_equal_the_division(high: u32, divisor: u32, drop in 0..32u32) {
+            let divisor = (divisor >> drop).max(1);
+            let high = high % divisor;
+            let exact = (u64::from(high) << 32) / u64::from(divisor);
+            prop_assert_eq!(u64::from(quotient_by_halves(high, divisor)), exact);
         }
 
         #[test]

@@ -1,8 +1,10 @@
 //! Attention: over the squares, and over the single position of the trunk.
+#[cfg(kernels = "dsp")]
+use super::kernel::{self, Exponents, Rescaling};
 use super::{
     adder::{Adder, add_to},
     arithmetic::{Shift, pair_limit, rescale, rescale_each},
-    kernel::{Rows, Tile, Width},
+    kernel::{Factors, Rows, Tile, Width},
     linear::Linear,
     norm::Norm,
     parts::{part, part_mut},
@@ -25,7 +27,6 @@ const SCORE_LIMIT: i32 = (1 << 30) - 1;
 const CHANNELS: usize = 64;
 /// Bits above a bias of 8.
 const BIAS_ROOM: u32 = 24;
-const STREAM_LIMIT: i32 = i16::MAX as i32;
 
 /// `squares += output(attention(norm(squares)))`.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +46,7 @@ pub struct SquareAttention<'a> {
 /// One head's vectors.
 struct Head<'s> {
     /// `[64, dim]`.
-    queries: &'s mut [i16],
+    queries: Factors<'s>,
     /// `[64, dim]`.
     keys: Rows<'s>,
     /// `[dim, 64]`: transposed, so that the sum over the keys runs along memory.
@@ -86,14 +87,13 @@ impl<'a> SquareAttention<'a> {
         let mut inputs = Tile::take(&mut arena, SQUARES, width, self.inputs)?;
         let mut contexts = Tile::take(&mut arena, SQUARES, width, self.inputs)?;
         let mut head = Head {
-            queries: arena.take(SQUARES * dim)?,
+            queries: Factors::take(&mut arena, SQUARES, dim)?,
             keys: Rows::take(&mut arena, SQUARES, dim)?,
             values: Rows::take(&mut arena, dim, SQUARES)?,
             dim,
         };
+        let mut probabilities = Factors::take(&mut arena, 2, SQUARES)?;
         let sums = arena.take::<i32>(attention_sums(dim))?;
-        let scores = arena.array::<i32, SQUARES>()?;
-        let probabilities = arena.array::<i16, SQUARES>()?;
         let matrices = [&self.query, &self.key, &self.value, &self.output];
         let mut buffer = Linear::buffer(&mut arena, matrices)?;
 
@@ -103,18 +103,20 @@ impl<'a> SquareAttention<'a> {
         for number in 0..self.heads {
             let pair = part_mut(sums, 0, 2 * SQUARES);
             self.project(number, &inputs, &mut head, pair, &mut buffer)?;
-            for query in 0..SQUARES {
-                self.scores(number, query, &head, scores)?;
-                softmax::attention(scores, probabilities);
-                let sums = part_mut(sums, 0, dim);
-                head.values.dots(probabilities, sums);
-                self.rescale_context(number * dim, sums, query, &mut contexts);
+            for query in (0..SQUARES).step_by(2) {
+                self.probabilities(number, query, &head, sums, &mut probabilities)?;
+                let stride = head.values.stride();
+                let sums = part_mut(sums, 0, 2 * stride);
+                head.values.dots(&probabilities, 0, sums);
+                for (query, sums) in (query..).zip(sums.chunks_exact(stride.max(1))) {
+                    self.rescale_context(number * dim, part(sums, 0, dim), query, &mut contexts);
+                }
             }
         }
         let sums = part_mut(sums, 0, 2 * SQUARES);
         let mut adder = Adder::new(squares, width);
-        self.output.each(0..width, &contexts, sums, &mut buffer, i32::MAX, &mut |channel, ys| {
-            adder.add(channel, ys);
+        self.output.each(0..width, &contexts, sums, &mut buffer, &mut |channel, sums| {
+            adder.add(channel, sums);
         })
     }
 
@@ -132,22 +134,26 @@ impl<'a> SquareAttention<'a> {
         let limit = pair_limit(dim);
         let first = number * dim;
         let rows = || first..first + dim;
-        self.query.each(rows(), inputs, sums, buffer, limit, &mut |row, ys| {
-            let from_row = head.queries.iter_mut().skip(row - first);
-            from_row.step_by(dim.max(1)).zip(ys).for_each(|(query, &y)| *query = y as i16);
+        self.query.each(rows(), inputs, sums, buffer, &mut |row, sums| {
+            sums.into_column(&mut head.queries, row - first, limit);
         })?;
-        let keys = &mut head.keys;
-        self.key.each(rows(), inputs, sums, buffer, limit, &mut |row, ys| {
-            keys.set_column(row - first, ys);
+        self.key.each(rows(), inputs, sums, buffer, &mut |row, sums| {
+            sums.into_column(&mut head.keys, row - first, limit);
         })?;
-        let values = &mut head.values;
-        self.value.each(rows(), inputs, sums, buffer, STREAM_LIMIT, &mut |row, ys| {
-            values.set_row(row - first, ys);
+        self.value.each(rows(), inputs, sums, buffer, &mut |row, sums| {
+            sums.into_row(&mut head.values, row - first);
         })
     }
 
     /// Sets the context of one query square in the channels from `first` on.
     fn rescale_context(&self, first: usize, sums: &[i32], query: usize, contexts: &mut Tile<'_>) {
+        #[cfg(kernels = "dsp")]
+        if let Some(rescaling) = Rescaling::new(0, self.context.shift(), 0)
+            && let multipliers = self.context.multipliers(first)
+            && kernel::store_each(contexts, query, first, sums, multipliers, &rescaling)
+        {
+            return;
+        }
         let mut outputs = [0; CHANNELS];
         for (first, sums) in (first..).step_by(CHANNELS).zip(sums.chunks(CHANNELS)) {
             let outputs = &mut outputs[..sums.len()];
@@ -157,29 +163,89 @@ impl<'a> SquareAttention<'a> {
         }
     }
 
-    /// The binary exponents of one query square against all keys.
+    /// The attention of two query squares, `query` and the next, to all squares.
     #[inline(never)]
-    fn scores(
+    fn probabilities(
         &self,
         number: usize,
         query: usize,
         head: &Head<'_>,
-        scores: &mut [i32; SQUARES],
+        sums: &mut [i32],
+        probabilities: &mut Factors<'_>,
     ) -> Result<(), ModelError> {
-        let vector = part(head.queries, query * head.dim, head.dim);
-        head.keys.dots(vector, scores);
-        let scale = self.score;
-        rescale_scores(scores, scale.multiplier(number), scale.shift());
-        if let Some((bias, scale)) = &self.bias {
-            let row = number * SQUARES + query;
+        let sums = part_mut(sums, 0, 2 * SQUARES);
+        head.keys.dots(&head.queries, query, sums);
+        for (row, scores) in sums.as_chunks_mut::<SQUARES>().0.iter_mut().enumerate() {
             let mut buffer = [0; SQUARES];
-            let bias = bias.get(row * SQUARES..(row + 1) * SQUARES, &mut buffer)?;
-            if let Some(bias) = bytemuck::cast_slice(bias).first_chunk() {
-                add_bias(scores, bias, scale.multiplier(row), scale.shift());
-            }
+            let bias = self.bias(number, query + row, &mut buffer)?;
+            let scale = (self.score.multiplier(number), self.score.shift());
+            attend(scores, scale, bias, probabilities, row);
         }
         Ok(())
     }
+
+    /// The biases of a query square's scores.
+    fn bias<'b>(
+        &self,
+        number: usize,
+        query: usize,
+        buffer: &'b mut [u8; SQUARES],
+    ) -> Result<Option<Bias<'b>>, ModelError>
+    where
+        'a: 'b,
+    {
+        let Some((bias, scale)) = &self.bias else { return Ok(None) };
+        let row = number * SQUARES + query;
+        let bytes = bias.get(row * SQUARES..(row + 1) * SQUARES, buffer)?;
+        let (multiplier, shift) = (scale.multiplier(row), scale.shift());
+        let row = bytemuck::cast_slice(bytes).first_chunk();
+        Ok(row.map(|row| Bias { row, multiplier, shift }))
+    }
+}
+
+/// Biases of a query square's scores.
+pub struct Bias<'b> {
+    pub row: &'b [i8; SQUARES],
+    pub multiplier: i32,
+    pub shift: Shift,
+}
+
+/// Turns a query's scores into probabilities, in a row of `probabilities`. The scores are
+/// overwritten.
+pub fn attend(
+    scores: &mut [i32; SQUARES],
+    scale: (i32, Shift),
+    bias: Option<Bias<'_>>,
+    probabilities: &mut Factors<'_>,
+    row: usize,
+) {
+    #[cfg(kernels = "dsp")]
+    if let Some(exponents) = exponents_of(scale, &bias)
+        && kernel::attention(scores, &exponents, probabilities, row)
+    {
+        return;
+    }
+    rescale_scores(scores, scale.0, scale.1);
+    if let Some(Bias { row, multiplier, shift }) = bias {
+        add_bias(scores, row, multiplier, shift);
+    }
+    let mut attention = [0; SQUARES];
+    softmax::attention(scores, &mut attention);
+    probabilities.set_row(row, attention.into_iter());
+}
+
+/// The same as assembly reads it.
+#[cfg(kernels = "dsp")]
+fn exponents_of<'b>(
+    (multiplier, shift): (i32, Shift),
+    bias: &Option<Bias<'b>>,
+) -> Option<Exponents<'b>> {
+    let score = Rescaling::new(multiplier, shift, 0)?;
+    let Some(Bias { row, multiplier, shift }) = bias else {
+        return Some(Exponents::of_scores(score));
+    };
+    let bias = Rescaling::new(*multiplier, *shift, BIAS_ROOM)?;
+    Some(Exponents { biases: row, score, bias })
 }
 
 vectorized! {

@@ -2,6 +2,7 @@
 //!
 //! SiLU, GELU and softplus all satisfy `f(x) = max(x, 0) + f(-|x|)`, so that only the small
 //! remainder `f(-t)`, t ≥ 0, is tabulated. It vanishes beyond the table's end at t = 16.
+use super::linear::Sums;
 use crate::net::kbz::{Curve, Halves};
 
 /// Points of each table, both ends included.
@@ -60,6 +61,19 @@ impl<'a> Curves<'a> {
     /// within [`ACTIVATION_LIMIT`].
     pub fn silu(&self, x: i32) -> i32 {
         self.gated(Curve::Silu, x)
+    }
+
+    /// `silu(x) · 2^left` of each of `sums`, rescaled into [`ACTIVATION_LIMIT`].
+    pub fn silu_of(&self, sums: Sums<'_>, left: u32, ys: &mut [i32]) {
+        #[cfg(kernels = "dsp")]
+        if let Some((sums, rescaling)) = sums.rescaling() {
+            let table = self.0[Curve::Silu as usize].bytes();
+            let (units, limit) = (units(Curve::Silu), ACTIVATION_LIMIT);
+            if super::kernel::silu(table, units, limit, sums, &rescaling, left, ys) {
+                return;
+            }
+        }
+        self.silu_each(sums.within(ACTIVATION_LIMIT), left, ys);
     }
 
     /// `silu(x) · 2^left` of each of `xs`.

@@ -5,12 +5,14 @@ pub const EXPONENT_FRACTION: u32 = 16;
 /// Fraction bits of the result.
 pub const POWER_FRACTION: u32 = 30;
 const SEGMENT_BITS: u32 = 7;
+/// Bits of an exponent within a segment of the table.
+pub const WITHIN_BITS: u32 = EXPONENT_FRACTION - SEGMENT_BITS;
 const SEGMENTS: usize = 1 << SEGMENT_BITS;
 /// 2^(-1/128) in 64 fraction bits.
 const RATIO: u128 = 0xfe9e_115c_7b8f_884c;
 
 /// `2^(-i/128)` in 30 fraction bits.
-static POWERS: [u32; SEGMENTS + 1] = powers();
+pub static POWERS: [u32; SEGMENTS + 1] = powers();
 
 const fn powers() -> [u32; SEGMENTS + 1] {
     let mut table = [1 << POWER_FRACTION; SEGMENTS + 1];
@@ -30,10 +32,10 @@ pub fn exp2_negative(exponent: u32) -> u32 {
     // Beyond 30 bits nothing is left of any power.
     let whole = (exponent >> EXPONENT_FRACTION).min(POWER_FRACTION + 1);
     let fraction = exponent & ((1 << EXPONENT_FRACTION) - 1);
-    let segment = (fraction >> (EXPONENT_FRACTION - SEGMENT_BITS)) as usize;
-    let within = fraction & ((1 << (EXPONENT_FRACTION - SEGMENT_BITS)) - 1);
+    let segment = (fraction >> WITHIN_BITS) as usize;
+    let within = fraction & ((1 << WITHIN_BITS) - 1);
     let [high, low] = [POWERS[segment], POWERS[segment + 1]];
-    let drop = ((high - low) * within) >> (EXPONENT_FRACTION - SEGMENT_BITS);
+    let drop = ((high - low) * within) >> WITHIN_BITS;
     (high - drop) >> whole
 }
 

@@ -1,30 +1,32 @@
 //! The gated feed-forward layer.
 use core::ops::Range;
 
-#[cfg(kernels = "x86")]
-use super::kernel::words;
+#[cfg(kernels = "dsp")]
+use super::kernel;
 use super::{
     adder::Adder,
     arithmetic::{Shift, rescale},
-    curves::{ACTIVATION_LIMIT, Curves},
-    kernel::{Tile, Width},
-    linear::{BLOCK, Linear},
+    curves::Curves,
+    kernel::{Tile, Width, words},
+    linear::{BLOCK, Linear, Sums},
     norm::Norm,
     parts::part_mut,
     scratch::{Arena, TILE},
     vectors::{LANES, vectorized},
-    weights::Buffer,
+    weights::{Buffer, buffer_words},
 };
-#[cfg(kernels = "x86")]
-use crate::inputs::SQUARES;
-use crate::net::{
-    Place,
-    kbz::{LayerReader, Matrix, ModelError, Part, Scale},
+use crate::{
+    inputs::SQUARES,
+    net::{
+        Place,
+        kbz::{LayerReader, Matrix, ModelError, Part, Scale},
+    },
 };
 
 /// Bits above a gate's: |silu(x)| ≤ |x| ≤ [`ACTIVATION_LIMIT`] = 2^19.
 const GATE_ROOM: u32 = 11;
-/// Magnitude of the up projection's outputs.
+/// Magnitude that the up projection's outputs should keep, so that no product with a gate is lost
+/// to saturation.
 pub const UP_LIMIT: i32 = (1 << 23) - 1;
 
 /// `stream += down(silu(gate(norm(stream))) · up(norm(stream)))`.
@@ -80,17 +82,13 @@ impl<'a> FeedForward<'a> {
     }
 
     /// Squares that pass together: as many as there is room for, where more are faster.
-    #[cfg_attr(not(kernels = "x86"), allow(unused_variables))]
     pub fn tokens(&self, arena: &Arena<'_>) -> usize {
-        #[cfg(kernels = "x86")]
-        for tokens in [SQUARES, SQUARES / 2, SQUARES / 4] {
-            let (width, hidden) = (self.down.rows(), self.gate.rows());
-            let tiles = words(tokens, width, self.inputs) + words(tokens, hidden, self.inputs);
-            if tiles + (BLOCK + 2) * tokens <= arena.free() {
-                return tokens;
-            }
-        }
-        TILE
+        let (width, hidden) = (self.down.rows(), self.gate.rows());
+        let fits = |tokens: &usize| {
+            let tiles = words(*tokens, width, self.inputs) + words(*tokens, hidden, self.inputs);
+            tiles + (BLOCK + 2) * tokens + buffer_words(hidden.max(width)) <= arena.free()
+        };
+        [SQUARES, SQUARES / 2, SQUARES / 4].into_iter().find(fits).unwrap_or(TILE)
     }
 
     /// Adds to `stream`, `[rows, width]`, `tokens` rows at a time.
@@ -118,16 +116,9 @@ impl<'a> FeedForward<'a> {
                 self.gated(units, curves, &inputs, work, &mut hiddens)?;
             }
             let mut adder = Adder::new(rows, width);
-            self.down.each(
-                0..width,
-                &hiddens,
-                sums,
-                &mut buffer,
-                i32::MAX,
-                &mut |channel, ys| {
-                    adder.add(channel, ys);
-                },
-            )?;
+            self.down.each(0..width, &hiddens, sums, &mut buffer, &mut |channel, sums| {
+                adder.add(channel, sums)
+            })?;
         }
         Ok(())
     }
@@ -143,24 +134,27 @@ impl<'a> FeedForward<'a> {
         hiddens: &mut Tile<'_>,
     ) -> Result<(), ModelError> {
         let Work { gates, sums, buffer } = work;
-        let limit = hiddens.limit();
         let tokens = inputs.tokens();
-        let (left, shift) = self.hidden.shift().widened(GATE_ROOM);
+        let (left, shift) = self.hidden.shift().left_as_well(GATE_ROOM);
         let first = |unit: usize| (unit - units.start) * tokens;
-        self.gate.each(
-            units.clone(),
-            inputs,
-            sums,
-            buffer,
-            ACTIVATION_LIMIT,
-            &mut |unit, ys| {
-                curves.silu_each(ys, left, part_mut(gates, first(unit), tokens));
-            },
-        )?;
-        self.up.each(units.clone(), inputs, sums, buffer, UP_LIMIT, &mut |unit, ys| {
-            let gates = part_mut(gates, first(unit), tokens);
-            multiply(gates, ys, shift, limit);
-            hiddens.set_column(unit, gates.iter().map(|&y| y as i16));
+        self.gate.each(units.clone(), inputs, sums, buffer, &mut |unit, sums| {
+            curves.silu_of(sums, left, part_mut(gates, first(unit), tokens));
+        })?;
+        self.up.each(units.clone(), inputs, sums, buffer, &mut |unit, sums| {
+            gate(part_mut(gates, first(unit), tokens), sums, shift, hiddens, unit);
         })
     }
+}
+
+/// Sets `unit` of every token to the product of its gate and its up projection, shifted and within
+/// the tile's limit. The gates are overwritten.
+pub fn gate(gates: &mut [i32], sums: Sums<'_>, shift: Shift, hiddens: &mut Tile<'_>, unit: usize) {
+    #[cfg(kernels = "dsp")]
+    if let Some((sums, rescaling)) = sums.rescaling()
+        && kernel::hidden(gates, sums, &rescaling, shift, hiddens, unit)
+    {
+        return;
+    }
+    multiply(gates, sums.within(i32::MAX), shift, hiddens.limit());
+    hiddens.set_column(unit, gates.iter().map(|&y| y as i16));
 }

@@ -1,9 +1,11 @@
 //! Matrices with 8-bit weights and one scale an output channel.
 use core::ops::Range;
 
+#[cfg(kernels = "dsp")]
+use super::kernel::Rescaling;
 use super::{
-    arithmetic::{rescale, rescale_all},
-    kernel::{Tile, pair_sums, single_sums},
+    arithmetic::{Shift, rescale, rescale_all},
+    kernel::{Columns, Rows, Tile, pair_sums, single_sums},
     scratch::Arena,
     weights::{Buffer, Weights},
 };
@@ -50,29 +52,30 @@ impl<'a> Linear<'a> {
         (self.scales.multiplier(row), self.bias.map_or(0, |bias| bias.get(row)))
     }
 
-    /// The outputs `rows` of every token, within `±limit`, handed to `emit` row by row.
-    /// `sums` has two numbers a token.
+    /// Hands the sums of `rows` for every token to `emit`, row by row. `sums` has two numbers a
+    /// token.
     pub fn each(
         &self,
         rows: Range<usize>,
         tile: &Tile<'_>,
         sums: &mut [i32],
         buffer: &mut Buffer<'_>,
-        limit: i32,
-        emit: &mut dyn FnMut(usize, &[i32]),
+        emit: &mut dyn FnMut(usize, Sums<'_>),
     ) -> Result<(), ModelError> {
+        let (room, shift) = (tile.room(), self.scales.shift());
+        let mut each = |row, sums: &mut [i32]| {
+            let (multiplier, bias) = self.factors(row);
+            emit(row, Sums::new(sums, room, (multiplier, shift)).with_bias(bias));
+        };
         if tile.tokens() == 1 {
-            return self.each_single(rows, tile, buffer, limit, &mut |row, y| emit(row, &[y]));
+            return self.each_sum(rows, tile, buffer, |row, sum| each(row, &mut [sum]));
         }
-        let room = tile.room();
         for pair in rows.start / 2..rows.end.div_ceil(2) {
             pair_sums(self.weights.pairs(pair..pair + 1, tile.groups(), buffer)?, tile, sums);
             let Some((first, second)) = sums.split_at_mut_checked(tile.tokens()) else { break };
             for (row, sums) in [(2 * pair, first), (2 * pair + 1, second)] {
                 if rows.contains(&row) {
-                    let (multiplier, bias) = self.factors(row);
-                    rescale_all(sums, room, multiplier, self.scales.shift(), bias, limit);
-                    emit(row, sums);
+                    each(row, sums);
                 }
             }
         }
@@ -88,6 +91,20 @@ impl<'a> Linear<'a> {
         limit: i32,
         emit: &mut dyn FnMut(usize, i32),
     ) -> Result<(), ModelError> {
+        self.each_sum(rows, tile, buffer, |row, sum| {
+            let (multiplier, bias) = self.factors(row);
+            emit(row, rescale(sum, multiplier, self.scales.shift(), bias, limit));
+        })
+    }
+
+    /// Hands the sums of `rows` for a single token to `emit`.
+    fn each_sum(
+        &self,
+        rows: Range<usize>,
+        tile: &Tile<'_>,
+        buffer: &mut Buffer<'_>,
+        mut emit: impl FnMut(usize, i32),
+    ) -> Result<(), ModelError> {
         let mut sums = [0; BLOCK];
         let pairs = rows.start / 2..rows.end.div_ceil(2);
         let step = self.weights.at_once(BLOCK / 2).max(1);
@@ -97,8 +114,7 @@ impl<'a> Linear<'a> {
             single_sums(self.weights.pairs(first..last, tile.groups(), buffer)?, tile, sums);
             for (row, &sum) in (2 * first..).zip(sums.iter()) {
                 if rows.contains(&row) {
-                    let (multiplier, bias) = self.factors(row);
-                    emit(row, rescale(sum, multiplier, self.scales.shift(), bias, limit));
+                    emit(row, sum);
                 }
             }
         }
@@ -116,5 +132,67 @@ impl<'a> Linear<'a> {
         let mut output = 0;
         self.each_single(row..row + 1, tile, buffer, limit, &mut |_, y| output = y)?;
         Ok(output)
+    }
+}
+
+/// The sums of a row for every token, and what makes outputs of them.
+#[derive(Debug)]
+pub struct Sums<'s> {
+    sums: &'s mut [i32],
+    room: u32,
+    multiplier: i32,
+    shift: Shift,
+    bias: i32,
+}
+
+impl<'s> Sums<'s> {
+    /// Sums below 2^(31 − `room`) in magnitude, without a bias.
+    pub const fn new(
+        sums: &'s mut [i32],
+        room: u32,
+        (multiplier, shift): (i32, Shift),
+    ) -> Sums<'s> {
+        Sums { sums, room, multiplier, shift, bias: 0 }
+    }
+
+    /// The same with a bias, in units of the outputs.
+    pub const fn with_bias(self, bias: i32) -> Sums<'s> {
+        Sums { bias, ..self }
+    }
+
+    /// The outputs, within `±limit`.
+    pub fn within(self, limit: i32) -> &'s [i32] {
+        let Sums { sums, room, multiplier, shift, bias } = self;
+        rescale_all(sums, room, multiplier, shift, bias, limit);
+        sums
+    }
+
+    /// The sums, and what rescales them, if that is all there is to do.
+    #[cfg(kernels = "dsp")]
+    pub fn rescaling(&self) -> Option<(&[i32], Rescaling)> {
+        let rescaling = Rescaling::new(self.multiplier, self.shift, self.room)?;
+        (self.bias == 0).then_some((&*self.sums, rescaling))
+    }
+
+    /// Sets a column of `rows` to the outputs, within `±limit`, which is at most 32,767.
+    pub fn into_column(self, rows: &mut impl Columns, column: usize, limit: i32) {
+        #[cfg(kernels = "dsp")]
+        if let Some((sums, rescaling)) = self.rescaling()
+            && rows.store_column(column, sums, &rescaling, limit)
+        {
+            return;
+        }
+        rows.set_column(column, self.within(limit).iter().map(|&y| y as i16));
+    }
+
+    /// Sets a row of `rows` to the outputs, within ±32,767.
+    pub fn into_row(self, rows: &mut Rows<'_>, row: usize) {
+        #[cfg(kernels = "dsp")]
+        if let Some((sums, rescaling)) = self.rescaling()
+            && rows.store_row(row, sums, &rescaling)
+        {
+            return;
+        }
+        rows.set_row(row, self.within(i16::MAX.into()).iter().map(|&y| y as i16));
     }
 }

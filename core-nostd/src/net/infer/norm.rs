@@ -1,6 +1,8 @@
 //! Root-mean-square norm in integers.
+#[cfg(kernels = "dsp")]
+use super::kernel::{self, Rescaling};
 use super::{
-    arithmetic::{Shift, rescale, wide_limit},
+    arithmetic::{Shift, quotient, rescale, wide_limit},
     kernel::Tile,
     vectors::vectorized,
 };
@@ -27,8 +29,8 @@ struct InverseRoot {
 fn inverse_root(v: u64) -> InverseRoot {
     let doublings = v.leading_zeros() / 2;
     let root = (v << (2 * doublings)).isqrt(); // 2^31 <= root < 2^32
-    let factor = (1u64 << 62) / root.max(1); // 2^30 < factor <= 2^31
-    InverseRoot { factor: factor.min(i32::MAX as u64) as i32, shift: 62 - doublings as i32 }
+    let factor = quotient(1 << 30, root as u32); // 2^62 / root: 2^30 < factor <= 2^31
+    InverseRoot { factor: factor.min(i32::MAX as u32) as i32, shift: 62 - doublings as i32 }
 }
 
 /// What turns `x · gain` into an output.
@@ -46,6 +48,16 @@ vectorized! {
     }
 }
 
+fn sum_of_squares(row: &[i16]) -> u64 {
+    #[cfg(kernels = "dsp")]
+    if let Some(sum) = kernel::sum_of_squares(row) {
+        return sum;
+    }
+    let mut sum = 0;
+    add_squares(row, &mut sum);
+    sum
+}
+
 vectorized! {
     /// The outputs of `row`, in place; |x · gain| ≤ 2^30.
     fn scale(row: &mut [i16], gains: Halves<'_>, scaling: Scaling) {
@@ -58,13 +70,17 @@ vectorized! {
 
 impl<'a> Norm<'a> {
     pub fn read(sections: &mut LayerReader<'_, 'a>) -> Result<Norm<'a>, ModelError> {
-        Ok(Norm { scale: sections.norm_scale()?, gains: sections.halves(Part::Gains)? })
+        Ok(Norm::new(sections.norm_scale()?, sections.halves(Part::Gains)?))
+    }
+
+    /// A norm with these gains.
+    pub const fn new(scale: NormScale, gains: Halves<'a>) -> Norm<'a> {
+        Norm { scale, gains }
     }
 
     /// What the row's length makes of each output. A shift that leaves 1..=62 saturates.
     fn scaling(&self, row: &[i16], limit: i32) -> Scaling {
-        let mut sum = 0;
-        add_squares(row, &mut sum);
+        let sum = sum_of_squares(row);
         let inverse = inverse_root((sum + u64::from(self.scale.epsilon)).max(1));
         let shift = Shift::saturating(inverse.shift + self.scale.shift);
         Scaling { factor: inverse.factor, shift, limit }
@@ -74,6 +90,12 @@ impl<'a> Norm<'a> {
     #[inline(never)]
     pub fn apply(&self, row: &[i16], tile: &mut Tile<'_>, token: usize) {
         let scaling = self.scaling(row, tile.limit());
+        #[cfg(kernels = "dsp")]
+        if let Some(rescaling) = Rescaling::new(scaling.factor, scaling.shift, 0)
+            && kernel::norm(row, self.gains.bytes(), &rescaling, tile, token)
+        {
+            return;
+        }
         let mut outputs = [0; CHANNELS];
         let chunks = row.chunks(CHANNELS).zip(self.gains.chunks(CHANNELS));
         for (first, (row, gains)) in (0..).step_by(CHANNELS).zip(chunks) {

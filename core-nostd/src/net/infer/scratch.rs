@@ -2,7 +2,7 @@
 use bytemuck::Pod;
 
 use super::{
-    kernel::{row_halves, tile_words},
+    kernel::{dot_sums, row_halves, tile_words},
     linear::BLOCK,
     weights::buffer_words,
 };
@@ -32,23 +32,21 @@ const fn tile(tokens: usize, columns: usize) -> usize {
 }
 
 /// Sums of the attention over the squares with heads of size `dim`: of a pair of rows for all
-/// squares, of a head's context.
+/// squares, of two queries by all keys, of two heads' contexts.
 pub const fn attention_sums(dim: usize) -> usize {
-    larger(2 * SQUARES, dim)
+    larger(2 * SQUARES, dot_sums(dim))
 }
 
-/// Attention over the squares: norms, contexts; queries, keys and values of a head; sums,
-/// scores and probabilities.
+/// Attention over the squares: norms, contexts; queries, keys and values of a head;
+/// probabilities of two queries; sums.
 const fn attention(c: &Config) -> usize {
     let width = c.width as usize;
     let head = width / if c.heads == 0 { 1 } else { c.heads as usize };
     2 * tile(SQUARES, width)
-        + words::<i16>(SQUARES * head)
-        + words::<i16>(row_halves(SQUARES, head))
+        + 2 * words::<i16>(row_halves(SQUARES, head))
         + words::<i16>(row_halves(head, SQUARES))
+        + words::<i16>(row_halves(2, SQUARES))
         + words::<i32>(attention_sums(head))
-        + words::<i32>(SQUARES)
-        + words::<i16>(SQUARES)
 }
 
 /// A feed-forward layer over `tokens`: norms, hidden values, gates and sums.
@@ -113,14 +111,7 @@ impl<'s> Arena<'s> {
         Arena { free: &mut *self.free, error: self.error }
     }
 
-    /// `N` integers of at most a word, of any value.
-    pub fn array<T: Pod, const N: usize>(&mut self) -> Result<&'s mut [T; N], ModelError> {
-        let error = self.error;
-        self.take(N)?.first_chunk_mut().ok_or(error)
-    }
-
     /// Words that are free.
-    #[cfg(kernels = "x86")]
     pub const fn free(&self) -> usize {
         self.free.len()
     }

@@ -2,6 +2,7 @@
 use core::num::NonZeroU64;
 
 use super::{
+    arithmetic::quotient,
     exp::{POWER_FRACTION, exp2_negative},
     vectors::vectorized,
 };
@@ -14,25 +15,27 @@ pub const PROBABILITY_ONE: u32 = 1 << 16;
 /// `log2(e)` in 16 fraction bits: from logits to binary exponents.
 const LOG2_E: u64 = 94_548;
 
+/// Bits of a power that are dropped, so that a sum of 64 stays within 2^30.
+pub const POWER_DROP: u32 = 6;
+/// Fraction bits of the reciprocal of a sum of powers, less those of the sum.
+pub const RECIPROCAL: u32 = 2 * POWER_FRACTION - POWER_DROP;
+
 vectorized! {
     /// Turns the binary exponents of all squares, in 16 fraction bits, into probabilities in
     /// [`ATTENTION_FRACTION`] bits. Each is rounded once; their sum exceeds 1.0 by rounding only.
     /// `scores` are overwritten.
     #[inline(never)]
     pub fn attention(scores: &mut [i32; SQUARES], probabilities: &mut [i16; SQUARES]) {
-        /// So that a sum of 64 stays within 2^30.
-        const DROP: u32 = 6;
-        const RECIPROCAL: u32 = 2 * POWER_FRACTION - DROP;
         const SHIFT: u32 = RECIPROCAL - ATTENTION_FRACTION;
         let most = scores.iter().copied().fold(i32::MIN, i32::max);
         let mut sum = 0u32;
         for score in scores.iter_mut() {
-            let power = exp2_negative(most.abs_diff(*score)) >> DROP;
+            let power = exp2_negative(most.abs_diff(*score)) >> POWER_DROP;
             sum += power;
             *score = power.cast_signed();
         }
         // The largest power is 2^24: neither the sum is smaller nor the reciprocal larger than 2^30.
-        let reciprocal = ((1u64 << RECIPROCAL) / u64::from(sum.max(1))) as u32;
+        let reciprocal = quotient(1 << (RECIPROCAL - 32), sum);
         for (probability, &power) in probabilities.iter_mut().zip(scores.iter()) {
             let exact = u64::from(power.cast_unsigned()) * u64::from(reciprocal);
             let rounded = ((exact + (1 << (SHIFT - 1))) >> SHIFT) as u32;

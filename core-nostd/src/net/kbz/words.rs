@@ -18,7 +18,7 @@ impl<'a> Halves<'a> {
     }
 
     /// The halfwords as they lie in the file.
-    #[cfg(kernels = "x86")]
+    #[cfg(any(kernels = "dsp", kernels = "x86"))]
     pub const fn bytes(self) -> &'a [[u8; 2]] {
         self.0
     }

@@ -14,11 +14,10 @@
 #![allow(unsafe_code)]
 use core::arch::naked_asm;
 
-use super::{Tile, packed, plain};
+use super::{Tile, packed};
 use crate::net::kbz::{GROUP, PAIR_GROUP};
 
 pub use packed::{set_paired, set_pairs, set_single};
-pub use plain::dots;
 
 /// Both rows by the tokens of a tile; as for [`paired`].
 type Paired = unsafe extern "C" fn(*const i8, *const u32, usize, *mut i32, usize);

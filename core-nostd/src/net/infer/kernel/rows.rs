@@ -1,81 +1,91 @@
-//! Rows of 16-bit factors, as the inner loops read them.
-#[cfg(kernels = "x86")]
-use super::chosen;
-#[cfg(not(kernels = "x86"))]
-use crate::net::infer::part;
-use crate::net::{infer::scratch::Arena, kbz::ModelError};
+//! Rows of 16-bit factors, one after another.
+use crate::net::{
+    infer::{parts::part, scratch::Arena},
+    kbz::{GROUP, ModelError},
+};
 
 /// Halfwords of scratch for `count` rows of `length` numbers, on every target.
 pub const fn row_halves(count: usize, length: usize) -> usize {
-    count * length.next_multiple_of(2)
+    count.next_multiple_of(2) * length.next_multiple_of(GROUP)
 }
 
-/// A matrix `[count, length]` by which vectors are multiplied.
+/// Sums of two vectors by each of `count` rows.
+pub const fn dot_sums(count: usize) -> usize {
+    2 * count.next_multiple_of(2)
+}
+
+/// A matrix whose columns are set at once.
+pub trait Columns {
+    /// Sets a column of every row.
+    fn set_column(&mut self, column: usize, values: impl Iterator<Item = i16>);
+
+    /// Sets a column to rescaled sums within `±limit`, if assembly can.
+    #[cfg(kernels = "dsp")]
+    fn store_column(
+        &mut self,
+        column: usize,
+        sums: &[i32],
+        rescaling: &super::Rescaling,
+        limit: i32,
+    ) -> bool;
+}
+
+/// A matrix `[count, length]`.
 #[derive(Debug)]
 pub struct Rows<'s> {
     halves: &'s mut [i16],
-    #[cfg_attr(not(kernels = "x86"), allow(dead_code))]
+    #[cfg_attr(kernels = "x86", allow(dead_code))]
     count: usize,
     length: usize,
 }
 
 impl<'s> Rows<'s> {
-    /// Numbers of any value, but zeros where a pair of columns has only one.
+    /// Numbers of any value.
     pub fn take(
         arena: &mut Arena<'s>,
         count: usize,
         length: usize,
     ) -> Result<Rows<'s>, ModelError> {
-        let halves = arena.take(row_halves(count, length))?;
-        halves.fill(0);
-        Ok(Rows { halves, count, length })
+        Ok(Rows { halves: arena.take(count * length)?, count, length })
+    }
+
+    /// Sets a row.
+    pub fn set_row(&mut self, row: usize, values: impl Iterator<Item = i16>) {
+        let halves = self.halves.iter_mut().skip(row * self.length);
+        halves.zip(values).for_each(|(half, value)| *half = value);
+    }
+
+    /// Row number `row`.
+    pub fn row(&self, row: usize) -> &[i16] {
+        part(self.halves, row * self.length, self.length)
+    }
+}
+
+#[cfg(not(kernels = "dsp"))]
+impl Columns for Rows<'_> {
+    fn set_column(&mut self, column: usize, values: impl Iterator<Item = i16>) {
+        let rows = self.halves.chunks_exact_mut(self.length.max(1));
+        for (row, value) in rows.zip(values) {
+            if let Some(half) = row.get_mut(column) {
+                *half = value;
+            }
+        }
     }
 }
 
 #[cfg(not(kernels = "x86"))]
 impl Rows<'_> {
-    /// Sets a column of every row, to numbers that fit 16 bits.
-    pub fn set_column(&mut self, column: usize, ys: &[i32]) {
-        for (row, &y) in self.halves.chunks_exact_mut(self.length.max(1)).zip(ys) {
-            if let Some(half) = row.get_mut(column) {
-                *half = y as i16;
-            }
+    /// Distance of the sums of two factors.
+    pub const fn stride(&self) -> usize {
+        self.count.next_multiple_of(2)
+    }
+
+    /// `sums[i · stride + j] = Σ factors[first + i, c] · rows[j, c]` for two factors, the first
+    /// of which has an even number.
+    pub fn dots(&self, factors: &Rows<'_>, first: usize, sums: &mut [i32]) {
+        let sums = sums.chunks_exact_mut(self.stride().max(1));
+        for (sums, number) in sums.zip(first..) {
+            super::plain::dots(factors.row(number), self.halves, sums);
         }
-    }
-
-    /// Sets a row, to numbers that fit 16 bits.
-    pub fn set_row(&mut self, row: usize, ys: &[i32]) {
-        let halves = self.halves.iter_mut().skip(row * self.length);
-        halves.zip(ys).for_each(|(half, &y)| *half = y as i16);
-    }
-
-    /// `sums[i] = Σ vector[c] · rows[i, c]`: a sum for each row.
-    pub fn dots(&self, vector: &[i16], sums: &mut [i32]) {
-        super::dots(vector, part(self.halves, 0, self.count * self.length), sums);
-    }
-}
-
-#[cfg(kernels = "x86")]
-impl Rows<'_> {
-    /// Sets a column of every row, to numbers that fit 16 bits.
-    pub fn set_column(&mut self, column: usize, ys: &[i32]) {
-        let pairs = self.halves.as_chunks_mut::<2>().0.iter_mut();
-        for (pair, &y) in pairs.skip(column / 2 * self.count).zip(ys) {
-            pair[column % 2] = y as i16;
-        }
-    }
-
-    /// Sets a row, to numbers that fit 16 bits.
-    pub fn set_row(&mut self, row: usize, ys: &[i32]) {
-        let pairs = self.halves.as_chunks_mut::<2>().0.iter_mut();
-        for (pair, ys) in pairs.skip(row).step_by(self.count.max(1)).zip(ys.chunks(2)) {
-            pair.iter_mut().zip(ys).for_each(|(half, &y)| *half = y as i16);
-        }
-    }
-
-    /// `sums[i] = Σ vector[c] · rows[i, c]`: a sum for each row.
-    pub fn dots(&self, vector: &[i16], sums: &mut [i32]) {
-        debug_assert_eq!([vector.len(), sums.len()], [self.length, self.count]);
-        chosen::row_dots(vector, self.halves, sums);
     }
 }

@@ -13,9 +13,9 @@ pub const fn tile_words(tokens: usize, columns: usize) -> usize {
 
 /// Words that this target's kernel takes of them.
 #[cfg(kernels = "x86")]
-use chosen::words;
+pub use chosen::words;
 #[cfg(not(kernels = "x86"))]
-const fn words(tokens: usize, columns: usize, _: Width) -> usize {
+pub const fn words(tokens: usize, columns: usize, _: Width) -> usize {
     tile_words(tokens, columns)
 }
 
@@ -65,6 +65,12 @@ impl<'s> Tile<'s> {
 
     /// The activations in the kernel's own order.
     pub const fn words(&self) -> &[u32] {
+        self.words
+    }
+
+    /// The same, to be written.
+    #[cfg(kernels = "dsp")]
+    pub const fn words_mut(&mut self) -> &mut [u32] {
         self.words
     }
 

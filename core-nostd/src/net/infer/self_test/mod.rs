@@ -5,6 +5,7 @@
 //! measures: `cargo xtask kernels` does so on emulated boards.
 mod first_moves;
 mod product;
+mod steps;
 
 use core::ops::RangeInclusive;
 
@@ -13,7 +14,10 @@ pub use product::{MOST_TOKENS, PRODUCTS, Product, WIDTH, digest_of};
 
 use super::{
     arithmetic::{Shift, pair_limit, rescale},
-    kernel::{Tile, Width, dots, pair_sums, single_sums, tile_words},
+    kernel::{
+        Columns, Factors, Rows, Tile, Width, dot_sums, pair_sums, row_halves, single_sums,
+        tile_words,
+    },
     scratch::Arena,
 };
 use crate::{
@@ -38,8 +42,6 @@ const DOT_ROWS: [usize; 2] = [3, 4];
 const MOST_DOT_ROWS: usize = DOT_ROWS[1];
 /// Distances of the weights from a multiple of 4 bytes.
 const WEIGHT_OFFSETS: usize = 4;
-/// Distances of 16-bit factors from a multiple of 4 bytes, in halfwords.
-const HALF_OFFSETS: usize = 2;
 
 /// Rows by which several tokens are multiplied: a pair. By a single token two pairs are.
 const fn rows(tokens: usize) -> usize {
@@ -48,7 +50,7 @@ const fn rows(tokens: usize) -> usize {
 
 const WEIGHTS: usize = Layout::new(4, LONGEST).bytes() + WEIGHT_OFFSETS;
 const TILE_WORDS: usize = tile_words(SEVERAL, LONGEST);
-const HALVES: usize = LONGEST * MOST_DOT_ROWS + HALF_OFFSETS;
+const HALVES: usize = row_halves(MOST_DOT_ROWS, LONGEST) + row_halves(2, LONGEST);
 
 /// How the factors are chosen.
 #[derive(Debug, Clone, Copy)]
@@ -106,8 +108,8 @@ impl Pattern {
     }
 }
 
-/// A digest of the sums, and of what rescaling makes of them, of matrices with `columns`
-/// columns (one of [`LENGTHS`]): random and extreme factors at every alignment, for one token
+/// A digest of the sums, and of what is made of them on the way to the next matrix, of matrices
+/// with `columns` columns (one of [`LENGTHS`]): random and extreme factors at every alignment, for one token
 /// and for several. It takes 9 KB of stack.
 ///
 /// # Errors
@@ -124,11 +126,16 @@ pub fn digest(columns: usize) -> Result<u64, ModelError> {
                 digest = matrix(columns, tile, pattern, offset, &mut random, digest)?;
             }
         }
-        for offset in 0..HALF_OFFSETS {
-            for rows in DOT_ROWS {
-                digest = pairs([columns, rows], pattern, offset, &mut random, digest);
-            }
+        for rows in DOT_ROWS {
+            let mut sums = [0; dot_sums(MOST_DOT_ROWS)];
+            let sums = &mut sums[..dot_sums(rows)];
+            dots([columns, rows], sums, &mut |i, limit| pattern.activation(i, limit, &mut random))?;
+            digest = sums.chunks(rows.next_multiple_of(2)).fold(digest, |digest, sums| {
+                let words = sums.iter().take(rows).map(|sum| sum.cast_unsigned().into());
+                words.fold(digest, fnv::step)
+            });
         }
+        digest = steps::digest(columns, pattern, &mut random, digest)?;
     }
     Ok(digest)
 }
@@ -187,26 +194,36 @@ fn all_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
     }
 }
 
-/// One vector by some rows of 16 bits, both `offset` halfwords from a word.
-fn pairs(
+/// Two vectors by some rows, all of 16 bits. `number` gives factor number i within a limit: the
+/// first vector's, the second's, the rows'.
+fn dots(
     [length, count]: [usize; 2],
-    pattern: Pattern,
-    offset: usize,
-    random: &mut Random,
-    digest: u64,
-) -> u64 {
-    let mut vector = Aligned([0; LONGEST + HALF_OFFSETS]);
-    let mut rows = Aligned([0; HALVES]);
-    let mut sums = [0; MOST_DOT_ROWS];
-    let sums = &mut sums[..count];
+    sums: &mut [i32],
+    number: &mut dyn FnMut(usize, i32) -> i16,
+) -> Result<(), ModelError> {
+    let mut memory = Aligned([0; 2 * HALVES]);
+    let mut arena = Arena::new(&mut memory.0, 0)?;
+    let mut factors = Factors::take(&mut arena, 2, length)?;
+    let mut rows = Rows::take(&mut arena, count, length)?;
     let limit = pair_limit(length);
-    let vector = &mut vector.0[offset..offset + length];
-    let rows = &mut rows.0[offset..offset + length * count];
-    for (i, x) in vector.iter_mut().chain(rows.iter_mut()).enumerate() {
-        *x = pattern.activation(i, limit, random);
+    for vector in 0..2 {
+        let start = vector * length;
+        factors.set_row(vector, (start..start + length).map(|i| number(i, limit)));
     }
-    dots(vector, rows, sums);
-    sums.iter().fold(digest, |digest, &sum| fnv::step(digest, sum.cast_unsigned().into()))
+    // Row by row or column by column: it must not matter.
+    if length.is_multiple_of(2) {
+        for row in 0..count {
+            let start = (2 + row) * length;
+            rows.set_row(row, (start..start + length).map(|i| number(i, limit)));
+        }
+    } else {
+        for column in 0..length {
+            let at = |row: usize| (2 + row) * length + column;
+            rows.set_column(column, (0..count).map(|row| number(at(row), limit)));
+        }
+    }
+    rows.dots(&factors, 0, sums);
+    Ok(())
 }
 
 #[cfg(test)]
@@ -256,20 +273,23 @@ mod tests {
     }
 
     #[test]
-    fn pair_products_equal_their_definition() {
-        for length in LENGTHS {
+    fn products_of_vectors_equal_their_definition() {
+        for (length, count) in LENGTHS.flat_map(|length| DOT_ROWS.map(|count| (length, count))) {
             let mut random = Random(length as u64);
             for pattern in PATTERNS {
                 let limit = pair_limit(length);
-                let values: Vec<i16> =
-                    (0..4 * length).map(|i| pattern.activation(i, limit, &mut random)).collect();
-                let (vector, rows) = values.split_at(length);
-                let mut sums = [0; 3];
-                dots(vector, rows, &mut sums);
-                for (sum, row) in sums.iter().zip(rows.chunks_exact(length)) {
-                    let products =
-                        vector.iter().zip(row).map(|(&a, &b)| i64::from(a) * i64::from(b));
-                    assert_eq!(i64::from(*sum), products.sum::<i64>(), "{length}");
+                let values: Vec<i16> = (0..(2 + count) * length)
+                    .map(|i| pattern.activation(i, limit, &mut random))
+                    .collect();
+                let mut sums = vec![7; dot_sums(count)];
+                dots([length, count], &mut sums, &mut |i, _| values[i]).unwrap();
+                let vectors: Vec<&[i16]> = values.chunks_exact(length).collect();
+                for (sums, vector) in sums.chunks(count.next_multiple_of(2)).zip(&vectors) {
+                    for (&sum, row) in sums.iter().zip(&vectors[2..]) {
+                        let products =
+                            vector.iter().zip(*row).map(|(&a, &b)| i64::from(a) * i64::from(b));
+                        assert_eq!(i64::from(sum), products.sum::<i64>(), "{length}");
+                    }
                 }
             }
         }

@@ -108,8 +108,8 @@ impl<'a> Product<'a> {
                 }
             });
         }
-        linear.each(0..WIDTH, tile, sums, buffer, 127, &mut |row, ys| {
-            for (outputs, &y) in outputs.chunks_exact_mut(WIDTH).zip(ys) {
+        linear.each(0..WIDTH, tile, sums, buffer, &mut |row, sums| {
+            for (outputs, &y) in outputs.chunks_exact_mut(WIDTH).zip(sums.within(127)) {
                 outputs[row] = y as i8;
             }
         })

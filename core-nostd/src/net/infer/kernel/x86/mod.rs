@@ -13,6 +13,7 @@
 #![allow(unsafe_code)]
 mod avx2;
 mod avx512;
+mod rows;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +22,8 @@ use crate::net::{
     infer::vectors::{Vectors, vectorized},
     kbz::{GROUP, PAIR_GROUP, place},
 };
+
+pub use rows::{Factors, Rows};
 
 /// Four columns of a token that are zero.
 pub const ZEROS: u32 = 0x8080_8080;

@@ -2,7 +2,9 @@
 extern crate std;
 use std::{vec, vec::Vec};
 
-use super::super::{Rows, Tile, Width, pair_sums, single_sums};
+use super::super::{
+    Columns, Factors, Rows, Tile, Width, dot_sums, pair_sums, row_halves, single_sums,
+};
 use crate::net::{
     infer::{Curves, pair_limit, scratch::Arena, vectors::Vectors},
     kbz::{Curve, Halves, Layout},
@@ -69,21 +71,28 @@ fn matrix(
 fn rows(length: usize, count: usize, extreme: bool, numbers: &mut Numbers) {
     let limit = pair_limit(length);
     let mut draw =
-        |n: usize| -> Vec<i32> { (0..n).map(|_| numbers.next(limit, extreme)).collect() };
-    let vector: Vec<i16> = draw(length).into_iter().map(|x| x as i16).collect();
-    let matrix: Vec<Vec<i32>> = (0..count).map(|_| draw(length)).collect();
-    let mut memory = vec![0xff; 2 * super::super::row_halves(count, length) + 7];
-    let mut rows = Rows::take(&mut Arena::new(&mut memory, 0).unwrap(), count, length).unwrap();
-    for (row, values) in matrix.iter().enumerate() {
-        rows.set_row(row, values);
+        |n: usize| -> Vec<i16> { (0..n).map(|_| numbers.next(limit, extreme) as i16).collect() };
+    let vectors = [draw(length), draw(length)];
+    let matrix: Vec<Vec<i16>> = (0..count).map(|_| draw(length)).collect();
+    let halves = row_halves(count, length) + row_halves(2, length);
+    let mut memory = vec![0xff; 2 * halves + 7];
+    let mut arena = Arena::new(&mut memory, 0).unwrap();
+    let mut factors = Factors::take(&mut arena, 2, length).unwrap();
+    let mut rows = Rows::take(&mut arena, count, length).unwrap();
+    for (number, values) in vectors.iter().enumerate() {
+        factors.set_row(number, values.iter().copied());
     }
-    let column: Vec<i32> = matrix.iter().map(|values| values[length / 2]).collect();
-    rows.set_column(length / 2, &column);
-    let mut sums = vec![1; count];
-    rows.dots(&vector, &mut sums);
-    for (sum, values) in sums.iter().zip(&matrix) {
-        let products = values.iter().zip(&vector).map(|(&a, &b)| i64::from(a) * i64::from(b));
-        assert_eq!(i64::from(*sum), products.sum::<i64>(), "{length} {count}");
+    for (row, values) in matrix.iter().enumerate() {
+        rows.set_row(row, values.iter().copied());
+    }
+    rows.set_column(length / 2, matrix.iter().map(|values| values[length / 2]));
+    let mut sums = vec![1; dot_sums(count)];
+    rows.dots(&factors, 0, &mut sums);
+    for (sums, vector) in sums.chunks(rows.stride()).zip(&vectors) {
+        for (&sum, values) in sums.iter().zip(&matrix) {
+            let products = values.iter().zip(vector).map(|(&a, &b)| i64::from(a) * i64::from(b));
+            assert_eq!(i64::from(sum), products.sum::<i64>(), "{length} {count}");
+        }
     }
 }
 

@@ -1,0 +1,59 @@
+//! Rows of 16-bit factors whose columns lie in pairs, those of all rows side by side.
+use super::{
+    super::{Columns, rows},
+    row_dots,
+};
+use crate::net::{infer::scratch::Arena, kbz::ModelError};
+
+/// Vectors by which rows are multiplied.
+pub use rows::Rows as Factors;
+
+/// A matrix `[count, length]`.
+#[derive(Debug)]
+pub struct Rows<'s> {
+    halves: &'s mut [i16],
+    count: usize,
+}
+
+impl<'s> Rows<'s> {
+    /// Numbers of any value, but zeros where a pair of columns has only one.
+    pub fn take(
+        arena: &mut Arena<'s>,
+        count: usize,
+        length: usize,
+    ) -> Result<Rows<'s>, ModelError> {
+        let halves = arena.take(count * length.next_multiple_of(2))?;
+        halves.fill(0);
+        Ok(Rows { halves, count })
+    }
+
+    /// Sets a row.
+    pub fn set_row(&mut self, row: usize, values: impl Iterator<Item = i16>) {
+        let pairs = self.halves.as_chunks_mut::<2>().0.iter_mut();
+        let places = pairs.skip(row).step_by(self.count.max(1)).flatten();
+        places.zip(values).for_each(|(half, value)| *half = value);
+    }
+
+    /// Distance of the sums of two factors.
+    pub const fn stride(&self) -> usize {
+        self.count.next_multiple_of(2)
+    }
+
+    /// `sums[i · stride + j] = Σ factors[first + i, c] · rows[j, c]` for two factors, the first
+    /// of which has an even number.
+    pub fn dots(&self, factors: &Factors<'_>, first: usize, sums: &mut [i32]) {
+        let sums = sums.chunks_exact_mut(self.stride().max(1));
+        for (sums, number) in sums.zip(first..) {
+            row_dots(factors.row(number), self.halves, &mut sums[..self.count]);
+        }
+    }
+}
+
+impl Columns for Rows<'_> {
+    fn set_column(&mut self, column: usize, values: impl Iterator<Item = i16>) {
+        let pairs = self.halves.as_chunks_mut::<2>().0.iter_mut();
+        for (pair, value) in pairs.skip(column / 2 * self.count).zip(values) {
+            pair[column % 2] = value;
+        }
+    }
+}
