@@ -98,7 +98,7 @@ fn what_fuzzing_kept_holds() {
     for bytes in corpus("fen") {
         properties::of_a_fen(&String::from_utf8_lossy(&bytes));
     }
-    corpus("protocols").iter().for_each(|case| properties::of_a_protocol(case));
+    corpus("protocols").iter().for_each(|case| properties::protocol::of_a_protocol(case));
     with_network(|model| {
         corpus("board").iter().for_each(|bytes| properties::of_a_conversation(bytes, model));
     });
@@ -114,12 +114,12 @@ proptest! {
 
     #[test]
     fn a_protocol_bears_whatever_it_is_sent(case in talk()) {
-        properties::of_a_protocol(&case);
+        properties::protocol::of_a_protocol(&case);
     }
 
     #[test]
     fn a_protocol_bears_any_bytes(case: Vec<u8>) {
-        properties::of_a_protocol(&case);
+        properties::protocol::of_a_protocol(&case);
     }
 
     #[test]

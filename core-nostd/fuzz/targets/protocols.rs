@@ -11,4 +11,4 @@ mod properties;
 #[path = "../../tests/random/mod.rs"]
 mod random;
 
-libfuzzer_sys::fuzz_target!(|case: &[u8]| properties::of_a_protocol(case));
+libfuzzer_sys::fuzz_target!(|case: &[u8]| properties::protocol::of_a_protocol(case));

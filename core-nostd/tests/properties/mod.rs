@@ -1,7 +1,7 @@
 //! What must hold of any bytes that come from outside: the tests try bytes near good ones, the fuzz
 //! targets of `fuzz/` any.
 #![allow(dead_code)] // each program uses its own part of it
-mod protocol;
+pub mod protocol;
 
 use kibitzer_core::{
     board::{Board, MAX_LINE},
@@ -13,8 +13,6 @@ use kibitzer_core::{
 };
 
 use crate::common::mend;
-
-pub use protocol::of_a_protocol;
 
 /// The most parameters of a network that is evaluated: a larger one only takes longer.
 const MOST_PARAMETERS: usize = 100_000;
