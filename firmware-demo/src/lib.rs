@@ -2,6 +2,7 @@
 //! they end.
 #![no_std]
 
+pub mod board_loop;
 #[cfg(target_arch = "arm")]
 pub mod clock;
 pub mod end;

@@ -43,7 +43,7 @@ fn main() -> ! {
 /// Inlined, so that where there is no network the compiler sees it and leaves inference out.
 #[inline(always)]
 fn converse(mut board: Board<'_>, ports: Ports, clock: &Clock) -> fmt::Result {
-    let Ports { input, mut output, mut diagnostics } = ports;
+    let Ports { input, mut output, mut diagnostics, .. } = ports;
     let mut lines = Lines::new(input);
     while let Ok(Some(line)) = lines.next_line() {
         let start = clock.ticks();

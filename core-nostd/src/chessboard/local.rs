@@ -226,23 +226,24 @@ impl Chessboard<'_> {
     }
 
     /// Thinks: looks at the move just made for what it gives away, at the position, at the moves
-    /// of a touched man, or chooses Viveka's move; one of them a call. `meanwhile` is called
+    /// of a touched man, or chooses Viveka's move; one of them a call, which is returned. `meanwhile` is called
     /// every few million instructions, for whoever must look at the contacts: what they read is to be
     /// handed to [`Chessboard::frame`] afterwards.
-    pub fn think(&mut self, meanwhile: &mut dyn FnMut()) {
-        match self.task() {
-            Some(Task::Review) => self.review(),
-            Some(Task::Position) => {
+    pub fn think(&mut self, meanwhile: &mut dyn FnMut()) -> Option<Task> {
+        let task = self.task()?;
+        match task {
+            Task::Review => self.review(),
+            Task::Position => {
                 let game = self.recogniser.game();
                 let last = last_move(game, 0);
                 self.coach.think(game.position(), last, &mut self.mind, meanwhile);
                 self.thoughts.known_at = Some(self.game().len());
             }
-            Some(Task::Reply) => self.reply(),
-            Some(Task::Grade(square)) => self.grade(square),
-            None => return,
+            Task::Reply => self.reply(),
+            Task::Grade(square) => self.grade(square),
         }
         self.show();
+        Some(task)
     }
 
     fn review(&mut self) {
@@ -301,7 +302,7 @@ impl Chessboard<'_> {
 
 /// Something to think about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Task {
+pub enum Task {
     /// The move that was just made.
     Review,
     /// The position.

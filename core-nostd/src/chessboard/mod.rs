@@ -32,6 +32,7 @@ use crate::{
     protocol::Protocol,
     recognition::Recogniser,
 };
+pub use local::Task;
 use local::Thoughts;
 use remote::Remote;
 pub use settings::{Player, SETTINGS_BYTES, Settings};

@@ -2,8 +2,11 @@
 //! unsteadiness; contacts that bounce; games to play.
 pub mod contacts;
 pub mod desk;
+pub mod draw;
+pub mod emulated;
 pub mod games;
 pub mod hand;
+pub mod sitting;
 pub mod table;
 
 pub use kibitzer_core::shakmaty;

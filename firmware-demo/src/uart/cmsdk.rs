@@ -7,16 +7,18 @@ use core::ptr;
 const PERIPHERAL_CLOCK_HZ: u32 = 25_000_000;
 const BAUD: u32 = 115_200;
 
-/// Bus addresses of the board's first two UARTs; on the MPS3, those of the secure state, in which
+/// Bus addresses of the board's first three UARTs; on the MPS3, those of the secure state, in which
 /// its core starts.
 #[cfg(board = "mps2")]
-const UARTS: [usize; 2] = [0x4000_4000, 0x4000_5000];
+const UARTS: [usize; 3] = [0x4000_4000, 0x4000_5000, 0x4000_6000];
 #[cfg(board = "mps3")]
-const UARTS: [usize; 2] = [0x5930_3000, 0x5930_4000];
+const UARTS: [usize; 3] = [0x5930_3000, 0x5930_4000, 0x5930_5000];
 /// The first UART.
 pub const UART0: usize = UARTS[0];
 /// The second UART.
 pub const UART1: usize = UARTS[1];
+/// The third UART.
+pub const UART2: usize = UARTS[2];
 
 /// Byte offsets of the registers in use.
 #[derive(Clone, Copy)]
@@ -41,7 +43,7 @@ pub struct Uart {
 }
 
 impl Uart {
-    /// Switches on the UART at `base`, one of the two constants above.
+    /// Switches on the UART at `base`, one of the constants above.
     pub fn start(base: usize) -> Self {
         let uart = Self { base };
         uart.set(Register::BaudDivider, PERIPHERAL_CLOCK_HZ / BAUD);
@@ -51,9 +53,18 @@ impl Uart {
 
     /// Waits for a byte.
     pub fn receive(self) -> u8 {
-        while self.get(Register::State) & RECEIVE_FULL == 0 {}
+        loop {
+            if let Some(byte) = self.poll() {
+                return byte;
+            }
+        }
+    }
+
+    /// The byte that has come, if one has.
+    pub fn poll(self) -> Option<u8> {
+        let is_there = self.get(Register::State) & RECEIVE_FULL != 0;
         // The upper bits of Data are reserved.
-        (self.get(Register::Data) & 0xff) as u8
+        is_there.then(|| (self.get(Register::Data) & 0xff) as u8)
     }
 
     /// Sends a byte, once there is room.
@@ -63,7 +74,7 @@ impl Uart {
     }
 
     fn get(self, register: Register) -> u32 {
-        // SAFETY: `base` is one of the two constants above, where the board has a UART with this
+        // SAFETY: `base` is one of the constants above, where the board has a UART with this
         // register; addresses are 4-aligned, and reading has no effect on memory.
         unsafe { ptr::read_volatile((self.base + register as usize) as *const u32) }
     }

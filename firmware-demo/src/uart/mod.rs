@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use embedded_io::{ErrorType, Read};
 
 #[cfg(not(board = "virt"))]
-use cmsdk::{UART0, UART1, Uart};
+use cmsdk::{UART0, UART1, UART2, Uart};
 #[cfg(board = "virt")]
 use ns16550::{UART0, Uart};
 
@@ -24,6 +24,12 @@ pub struct Ports {
     /// The transmitting half of the second UART, where the board has one.
     #[cfg(not(board = "virt"))]
     pub diagnostics: Transmitter,
+    /// Its receiving half.
+    #[cfg(not(board = "virt"))]
+    pub link: Receiver,
+    /// Both halves of the third.
+    #[cfg(not(board = "virt"))]
+    pub store: (Receiver, Transmitter),
 }
 
 /// All ports, switched on; `None` from the second call on, so that no two drivers share a half.
@@ -40,6 +46,10 @@ pub fn take() -> Option<Ports> {
         output: Transmitter(uart),
         #[cfg(not(board = "virt"))]
         diagnostics: Transmitter(Uart::start(UART1)),
+        #[cfg(not(board = "virt"))]
+        link: Receiver(Uart::start(UART1)),
+        #[cfg(not(board = "virt"))]
+        store: (Receiver(Uart::start(UART2)), Transmitter(Uart::start(UART2))),
     })
 }
 
@@ -50,6 +60,22 @@ pub fn last_words() -> Transmitter {
 
 /// The receiving half of a UART.
 pub struct Receiver(Uart);
+
+#[cfg(not(board = "virt"))]
+impl Receiver {
+    /// The byte that has come, if one has.
+    pub fn poll(&mut self) -> Option<u8> {
+        self.0.poll()
+    }
+}
+
+#[cfg(not(board = "virt"))]
+impl Transmitter {
+    /// Sends a byte that need not be text.
+    pub fn send(&mut self, byte: u8) {
+        self.0.send(byte);
+    }
+}
 
 impl ErrorType for Receiver {
     type Error = Infallible;

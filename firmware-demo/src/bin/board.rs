@@ -1,0 +1,177 @@
+//! A whole chessboard on an emulated Cortex-M4, its wood at the other end of a serial line.
+//!
+//! UART0 is the wood: a line for each look at the contacts, `f MILLISECONDS HEX`, the sixteen digits
+//! being the occupied squares, h8 the highest bit; `b NAME` for a button; `q` when the power goes.
+//! Each look is answered by what has changed, `l LAMPS SIGNAL`, `m WORDS` and `p FEN`, by what it took,
+//! `t PART INSTRUCTIONS`, and at last by a line with a dot: then the board is ready for the next look,
+//! so that a run repeats to the byte. UART1 is the line to the app.
+#![no_std]
+#![no_main]
+
+use core::fmt::Write as _;
+
+use kibitzer_core::chessboard::{Button, Chessboard, Settings, Task};
+use kibitzer_core::coach::Mind;
+use kibitzer_core::game::Game;
+use kibitzer_core::lamps::Frame;
+use kibitzer_core::protocol::cpp::{Features, Link};
+use kibitzer_core::protocol::{Cpp, Protocol};
+use kibitzer_core::shakmaty::{Bitboard, Chess, EnPassantMode, fen::Fen};
+use kibitzer_core::viveka::FITTED;
+use kibitzer_firmware::board_loop::{self, Look, Part, Wires};
+use kibitzer_firmware::clock::Clock;
+use kibitzer_firmware::end::exit;
+use kibitzer_firmware::line::Lines;
+use kibitzer_firmware::uart::{self, Ports, Receiver, Transmitter};
+use kibitzer_firmware::{entry, stack};
+
+/// Instructions of a tick, one a nanosecond and 25 million ticks a second.
+const INSTRUCTIONS: u64 = 40;
+/// How often the line to the app is asked for another byte.
+const POLLS: usize = 64;
+
+#[entry]
+fn main() -> ! {
+    let core = cortex_m::Peripherals::take().expect("nobody took them before main");
+    let Ports { input, output, diagnostics, link, .. } =
+        uart::take().expect("nobody took them before main");
+    let mind = Mind { weights: &FITTED, net: None };
+    let cpp = Protocol::Cpp(Cpp::new(Link::Serial, Features::ALL));
+    let mut board = Chessboard::new(mind, Game::default(), Settings::default(), 1).with_protocol(cpp);
+    let mut wires = Wood {
+        lines: Lines::new(input),
+        output,
+        link,
+        app: diagnostics,
+        clock: Clock::start(core.SYST),
+        since: 0,
+        button: None,
+        is_asked: false,
+        shown: (Frame::DARK, false),
+        position: None,
+        said: heapless::String::new(),
+    };
+    board_loop::run(&mut board, &mut wires);
+    let _ = writeln!(wires.output, "s {}", stack::deepest());
+    exit(true)
+}
+
+/// The wood at the other end of the line.
+struct Wood {
+    lines: Lines<Receiver>,
+    output: Transmitter,
+    link: Receiver,
+    app: Transmitter,
+    clock: Clock,
+    since: u64,
+    button: Option<Button>,
+    /// A look was taken and not yet answered.
+    is_asked: bool,
+    shown: (Frame, bool),
+    position: Option<Chess>,
+    said: heapless::String<256>,
+}
+
+/// A button's name.
+fn button(name: &[u8]) -> Option<Button> {
+    Some(match name {
+        b"hint" => Button::Hint,
+        b"back" => Button::TakeBack,
+        b"new" => Button::NewGame,
+        b"side" => Button::Side,
+        b"level" => Button::Level,
+        b"yes" => Button::Yes,
+        b"no" => Button::No,
+        _ => return None,
+    })
+}
+
+/// `MILLISECONDS HEX`
+fn look(text: &[u8]) -> Option<Look> {
+    let (now, read) = core::str::from_utf8(text).ok()?.split_once(' ')?;
+    Some((now.parse().ok()?, Bitboard(u64::from_str_radix(read, 16).ok()?)))
+}
+
+impl Wires for Wood {
+    fn look(&mut self) -> Option<Look> {
+        loop {
+            if core::mem::take(&mut self.is_asked) {
+                let _ = writeln!(self.output, ".");
+            }
+            match self.lines.next_line().ok()?? {
+                [b'f', b' ', text @ ..] => {
+                    if let Some(look) = look(text) {
+                        self.is_asked = true;
+                        return Some(look);
+                    }
+                }
+                // It counts with the next look.
+                [b'b', b' ', name @ ..] => self.button = button(name),
+                b"q" => return None,
+                _ => {}
+            }
+        }
+    }
+
+    fn glance(&mut self) -> Option<Look> {
+        // The wood waits for an answer.
+        None
+    }
+
+    fn button(&mut self) -> Option<Button> {
+        self.button.take()
+    }
+
+    fn receive(&mut self) -> Option<u8> {
+        (0..POLLS).find_map(|_| self.link.poll())
+    }
+
+    fn send(&mut self, byte: u8) -> bool {
+        self.app.send(byte);
+        true
+    }
+
+    fn show(&mut self, board: &Chessboard<'_>) {
+        let (lamps, signal, message) = (*board.lamps(), board.signal(), board.message());
+        if (lamps, signal) != self.shown {
+            self.shown = (lamps, signal);
+            let _ = writeln!(self.output, "l {lamps} {}", u8::from(signal));
+        }
+        let position = board.game().position();
+        if self.position.as_ref() != Some(position) {
+            let fen = Fen::from_position(position, EnPassantMode::Legal);
+            let _ = writeln!(self.output, "p {fen}");
+            self.position = Some(position.clone());
+        }
+        if message != self.said.as_str() {
+            self.said.clear();
+            // It has the room of any message.
+            let _ = self.said.push_str(message);
+            let _ = writeln!(self.output, "m {message}");
+        }
+    }
+
+    fn save(&mut self, _: &Chessboard<'_>) -> bool {
+        true
+    }
+
+    fn feed(&mut self) {}
+
+    fn measure(&mut self, part: Part) {
+        let now = self.clock.ticks();
+        let instructions = (now - self.since) * INSTRUCTIONS;
+        let name = match part {
+            Part::Nothing => "",
+            Part::Frame(0) => "frame",
+            Part::Frame(_) => "move",
+            Part::Thought(Task::Position) => "position",
+            Part::Thought(Task::Grade(_)) => "grade",
+            Part::Thought(Task::Review) => "review",
+            Part::Thought(Task::Reply) => "reply",
+        };
+        if !name.is_empty() {
+            let _ = writeln!(self.output, "t {name} {instructions}");
+        }
+        self.since = self.clock.ticks();
+    }
+}
