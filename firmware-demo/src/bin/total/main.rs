@@ -11,6 +11,8 @@
 #![no_main]
 #![allow(unsafe_code)]
 
+mod parts;
+
 use core::fmt;
 use core::hint::black_box;
 use core::panic::PanicInfo;
@@ -89,6 +91,7 @@ fn talk(line: &[u8]) {
     }
     if let Some(frame) = core::str::from_utf8(line).ok().and_then(Frame::parse) {
         let _ = fmt::write(&mut Sink, format_args!("{frame}"));
+        parts::work(&frame);
     }
 }
 
