@@ -83,13 +83,14 @@ pub struct Chessboard<'a> {
 }
 
 impl<'a> Chessboard<'a> {
-    /// A board that goes on with `game`, the men being where they are. `seed` decides what weak
-    /// opponents do.
-    pub fn new(mind: Mind<'a>, game: Game, settings: Settings, seed: u32) -> Self {
+    /// A board before its first game. `seed` decides what weak opponents do.
+    ///
+    /// It has some 20 KB: better made in its place than on a small stack.
+    pub fn new(mind: Mind<'a>, settings: Settings, seed: u32) -> Self {
         let mut board = Self {
             mind,
             settings,
-            recogniser: Recogniser::new(game),
+            recogniser: Recogniser::default(),
             coach: Coach::new(),
             thoughts: Thoughts::default(),
             chance: Chance::new(seed),
@@ -101,15 +102,26 @@ impl<'a> Chessboard<'a> {
             message: String::new(),
             is_to_be_saved: false,
         };
-        board.outcome = board.game().outcome();
         board.seat_players();
         board
     }
 
-    /// The same with an app at the other end of a line, once it says something.
-    pub fn with_protocol(mut self, protocol: Protocol) -> Self {
+    /// Goes on with a game that was saved: `load` puts it in place of the one that has just begun,
+    /// and says what the players had chosen. The men may stand where they like; if it is not where
+    /// they belong, the lamps lead them there.
+    pub fn resume<T>(&mut self, load: impl FnOnce(&mut Game, &mut Settings) -> T) -> T {
+        let mut settings = self.settings;
+        let loaded = self.recogniser.resume(|game| load(game, &mut settings));
+        self.settings = settings;
+        self.seat_players();
+        self.begin_turn();
+        self.outcome = self.game().outcome();
+        loaded
+    }
+
+    /// There is a line to an app, which may say something in this protocol.
+    pub fn speak(&mut self, protocol: Protocol) {
         self.remote = Some(Remote::new(protocol));
-        self
     }
 
     /// Takes in what the contacts read at `now`, a clock's milliseconds that may wrap around.

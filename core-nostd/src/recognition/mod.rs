@@ -163,6 +163,13 @@ impl Recogniser {
         }
     }
 
+    /// Goes on with a game that `load` puts in place of the present one.
+    pub fn resume<T>(&mut self, load: impl FnOnce(&mut Game) -> T) -> T {
+        let loaded = load(&mut self.game);
+        self.guide();
+        loaded
+    }
+
     /// The game so far.
     pub const fn game(&self) -> &Game {
         &self.game

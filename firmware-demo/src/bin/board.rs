@@ -12,7 +12,6 @@ use core::fmt::Write as _;
 
 use kibitzer_core::chessboard::{Button, Chessboard, Settings, Task};
 use kibitzer_core::coach::Mind;
-use kibitzer_core::game::Game;
 use kibitzer_core::lamps::Frame;
 use kibitzer_core::protocol::cpp::{Features, Link};
 use kibitzer_core::protocol::{Cpp, Protocol};
@@ -27,17 +26,25 @@ use kibitzer_firmware::{entry, stack};
 
 /// Instructions of a tick, one a nanosecond and 25 million ticks a second.
 const INSTRUCTIONS: u64 = 40;
+/// What decides the choices of weak opponents: a board with a clock or noise takes another.
+const SEED: u32 = 1;
 /// How often the line to the app is asked for another byte.
 const POLLS: usize = 64;
 
 #[entry]
 fn main() -> ! {
+    // The runtime hands it out once, as `&'static mut`.
+    static mut BOARD: Option<Chessboard<'static>> = None;
+
     let core = cortex_m::Peripherals::take().expect("nobody took them before main");
     let Ports { input, output, diagnostics, link, .. } =
         uart::take().expect("nobody took them before main");
-    let mind = Mind { weights: &FITTED, net: None };
-    let cpp = Protocol::Cpp(Cpp::new(Link::Serial, Features::ALL));
-    let mut board = Chessboard::new(mind, Game::default(), Settings::default(), 1).with_protocol(cpp);
+    let board = BOARD.insert(Chessboard::new(
+        Mind { weights: &FITTED, net: None },
+        Settings::default(),
+        SEED,
+    ));
+    board.speak(Protocol::Cpp(Cpp::new(Link::Serial, Features::ALL)));
     let mut wires = Wood {
         lines: Lines::new(input),
         output,
@@ -51,7 +58,7 @@ fn main() -> ! {
         position: None,
         said: heapless::String::new(),
     };
-    board_loop::run(&mut board, &mut wires);
+    board_loop::run(board, &mut wires);
     let _ = writeln!(wires.output, "s {}", stack::deepest());
     exit(true)
 }

@@ -1,6 +1,5 @@
 //! Games that an app keeps.
 use kibitzer_core::chessboard::{Button, Chessboard, Settings};
-use kibitzer_core::game::Game;
 use kibitzer_core::lamps::Colour;
 use kibitzer_core::protocol::cpp::{Features, Link};
 use kibitzer_core::protocol::{Cpp, Protocol};
@@ -15,8 +14,8 @@ const HANGING: &str = "rnb1kbnr/pppp1ppp/8/4p1q1/4P3/5N2/PPPP1PPP/RNBQKB1R w KQk
 /// A board with all help on, and an app at its line.
 fn desk() -> Desk<'static> {
     let settings = Settings { hints: 9, warns: true, ..Settings::default() };
-    let board = Chessboard::new(mind(), Game::default(), settings, 1)
-        .with_protocol(Protocol::Cpp(Cpp::new(Link::Serial, Features::ALL)));
+    let mut board = Chessboard::new(mind(), settings, 1);
+    board.speak(Protocol::Cpp(Cpp::new(Link::Serial, Features::ALL)));
     let mut desk = Desk::new(board, 1);
     desk.wait(400);
     desk

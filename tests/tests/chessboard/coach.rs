@@ -4,7 +4,7 @@ use kibitzer_core::coach::{Coach, Grade, Level};
 use kibitzer_core::lamps::Colour;
 use kibitzer_core::legal;
 use kibitzer_core::position::parse_fen;
-use kibitzer_core::shakmaty::{Bitboard, Chess, Position as _, Square};
+use kibitzer_core::shakmaty::{Bitboard, Position as _, Square};
 use kibitzer_core::viveka::FITTED;
 
 use super::{STEADY, desk_of, mind, people};
@@ -154,9 +154,7 @@ fn a_level_weakens_the_opponent_and_never_the_hint() {
                 let mut settings = Settings { hints: 0, warns: false, ..Settings::default() };
                 (settings.players.white, settings.players.black) = (Player::Viveka, Player::Hand);
                 settings.levels.black = level;
-                let game = kibitzer_core::game::Game::new(Chess::default());
-                let board =
-                    kibitzer_core::chessboard::Chessboard::new(mind(), game, settings, seed + 1);
+                let board = kibitzer_core::chessboard::Chessboard::new(mind(), settings, seed + 1);
                 let mut desk = kibitzer_simulator::desk::Desk::new(board, 0);
                 desk.wait(600);
                 desk.board.recogniser().told()

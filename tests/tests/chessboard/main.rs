@@ -24,8 +24,9 @@ const fn mind() -> Mind<'static> {
 
 /// A board with this position.
 fn desk_of(fen: &str, settings: Settings) -> Desk<'static> {
-    let game = Game::new(parse_fen(fen).expect("a position"));
-    let mut desk = Desk::new(Chessboard::new(mind(), game, settings, 1), 1);
+    let mut board = Chessboard::new(mind(), settings, 1);
+    board.resume(|game, _| *game = Game::new(parse_fen(fen).expect("a position")));
+    let mut desk = Desk::new(board, 1);
     desk.wait(400);
     desk
 }
@@ -45,7 +46,7 @@ fn games_against_viveka_are_played_by_the_lamps() {
             (settings.players.white, settings.players.black) = (Player::Viveka, Player::Hand);
         }
         settings.levels.white = Level::new(seed as u8);
-        let board = Chessboard::new(mind(), Game::default(), settings, seed as u32);
+        let board = Chessboard::new(mind(), settings, seed as u32);
         let mut desk = Desk::new(board, seed);
         desk.wait(400);
         let style = Style::steady(ORDERS[seed as usize % 3]);
