@@ -115,9 +115,10 @@ impl Remote {
 impl Chessboard<'_> {
     /// Does what the app orders.
     pub(super) fn obey(&mut self, order: Order) {
-        let was_online = self.is_online();
+        if !self.is_online() {
+            self.go_online();
+        }
         let Some(remote) = &mut self.remote else { return };
-        remote.is_online = true;
         match order {
             Order::Begin(position) => {
                 remote.pending.clear();
@@ -130,7 +131,6 @@ impl Chessboard<'_> {
                 for color in shakmaty::Color::ALL {
                     self.recogniser.set_by_hand(color, side.is_none_or(|side| side == color));
                 }
-                return;
             }
             Order::Move(uci) => match legal::named(self.recogniser.game().position(), &uci) {
                 Some(mv) => self.recogniser.tell_move(mv),
@@ -159,13 +159,19 @@ impl Chessboard<'_> {
             Order::Lamps(LampsOrder { lit, .. }) => remote.lamps = Some(lit),
             Order::Reset => remote.lamps = Some(Bitboard::EMPTY),
         }
-        if !was_online {
-            self.seat_players();
-            // Nothing that was thought stays to be seen.
-            self.coach.forget();
-            self.message.clear();
-            self.thoughts = super::local::Thoughts::default();
+    }
+
+    /// The app keeps the game from now on: nothing that was thought stays to be seen, and no move of
+    /// Viveka's is waited for.
+    fn go_online(&mut self) {
+        if let Some(remote) = &mut self.remote {
+            remote.is_online = true;
         }
+        self.recogniser.cancel_told();
+        self.seat_players();
+        self.coach.forget();
+        self.message.clear();
+        self.thoughts = super::local::Thoughts::default();
     }
 
     /// The app chose what a pawn becomes.

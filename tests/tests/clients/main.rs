@@ -1,6 +1,7 @@
 //! Apps that know the protocols' descriptions alone play whole games with a board in the same program
 //! that speaks by the core's state machines: random moves, from one seed, and those of each kind.
 mod board;
+mod chessboard;
 
 use std::{
     io::{self, Read, Write},
@@ -45,6 +46,11 @@ impl Kinds {
         let kinds = [mv.is_castle(), mv.is_en_passant(), mv.is_promotion(), mv.is_capture()];
         self.0.iter_mut().zip(kinds).for_each(|(count, is_one)| *count += u32::from(is_one));
     }
+}
+
+/// What the board says of itself.
+const fn identity() -> Identity {
+    Identity { trademark: "a board", serial: "1", version: [1, 2], hardware: [1, 0] }
 }
 
 /// Starts from which the rare moves are near.
@@ -114,9 +120,7 @@ fn a_central_refuses_takes_back_and_ends() {
 
 #[test]
 fn an_app_finds_the_moves_of_a_pegasus() {
-    let identity =
-        Identity { trademark: "a board", serial: "1", version: [1, 2], hardware: [1, 0] };
-    let board = Shared::new(Protocol::Pegasus(Pegasus::new(identity)));
+    let board = Shared::new(Protocol::Pegasus(Pegasus::new(identity())));
     let mut app = App::connect(board.clone(), PATIENCE).expect("a board");
     assert_eq!(app.version().expect("a version"), [1, 2]);
     assert_eq!(app.trademark().expect("a text"), "a board");
