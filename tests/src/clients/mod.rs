@@ -40,7 +40,20 @@ impl<L: Read + Write> Line<L> {
 
     /// The next byte; `None` where none comes within the patience.
     pub fn byte(&mut self) -> Result<Option<u8>> {
-        let end = Instant::now() + self.patience;
+        self.byte_within(self.patience)
+    }
+
+    /// Whether nothing comes for so long.
+    pub fn is_quiet(&mut self, time: Duration) -> Result<bool> {
+        let next = self.byte_within(time)?;
+        if let Some(byte) = next {
+            self.came.push_front(byte);
+        }
+        Ok(next.is_none())
+    }
+
+    fn byte_within(&mut self, time: Duration) -> Result<Option<u8>> {
+        let end = Instant::now() + time;
         let mut buffer = [0; 256];
         while self.came.is_empty() {
             match self.link.read(&mut buffer) {

@@ -10,6 +10,9 @@ use kibitzer_core::shakmaty::{Chess, Move, Position as _, Role};
 
 use super::Line;
 
+/// Longer than a man rests on its way.
+const QUIET: Duration = Duration::from_millis(400);
+
 /// What stands on each square, a8 first as the protocol counts.
 type Squares = [bool; 64];
 
@@ -28,9 +31,11 @@ pub struct App<L> {
     line: Line<L>,
     squares: Squares,
     position: Chess,
-    /// Squares that were lifted and placed since the last move.
-    lifted: Squares,
-    placed: Squares,
+    /// The squares that were touched since the last move, and whether placed on.
+    touched: Vec<(usize, bool)>,
+    /// How long nothing may change before a move is taken for made: a man that slides rests on its
+    /// way, and may go on from where a legal move ends.
+    pub quiet: Duration,
     /// What a pawn becomes: the board cannot say.
     pub promotion: Role,
 }
@@ -42,8 +47,8 @@ impl<L: Read + Write> App<L> {
             line: Line::new(link, patience),
             squares: [false; 64],
             position: Chess::default(),
-            lifted: [false; 64],
-            placed: [false; 64],
+            touched: vec![],
+            quiet: QUIET,
             promotion: Role::Queen,
         };
         app.line.send(&[0x40])?;
@@ -84,13 +89,20 @@ impl<L: Read + Write> App<L> {
     pub fn begin(&mut self, position: &Chess) -> Result<()> {
         self.position = position.clone();
         self.wait_until(|app| app.squares == occupied(&app.position))?;
-        self.forget();
+        self.touched.clear();
         Ok(())
     }
 
-    /// Waits for the player's move.
+    /// Waits for the player's move, until nothing changes any more.
     pub fn turn(&mut self) -> Result<Move> {
-        self.wait_until(|app| app.found().is_some())?;
+        loop {
+            self.wait_until(|app| app.found().is_some())?;
+            if self.line.is_quiet(self.quiet)? {
+                break;
+            }
+            let message = self.message()?;
+            self.update(&message)?;
+        }
         let mv = self.found().context("it was just there")?;
         self.advance(mv)?;
         Ok(mv)
@@ -115,12 +127,8 @@ impl<L: Read + Write> App<L> {
 
     fn advance(&mut self, mv: Move) -> Result<()> {
         self.position = self.position.clone().play(mv)?;
-        self.forget();
+        self.touched.clear();
         Ok(())
-    }
-
-    fn forget(&mut self) {
-        (self.lifted, self.placed) = ([false; 64], [false; 64]);
     }
 
     /// The one legal move after which the board stands as it does, by what was touched where the
@@ -136,13 +144,17 @@ impl<L: Read + Write> App<L> {
         if let [mv] = moves.as_slice() { Some(*mv) } else { None }
     }
 
-    /// Whether a move's piece was seen to leave, and seen to arrive where what it took had left.
+    /// Whether a move's piece was seen to leave, then to arrive, where what it took had left.
     fn has_arrived(&self, mv: Move) -> bool {
         let to = usize::from(number(king_to(mv).into()));
-        let from = mv.from().map(|from| usize::from(number(from.into())));
-        let left = from.is_some_and(|from| self.lifted[from]);
+        let is_lift = |square| move |touch: &(usize, bool)| *touch == (square, false);
+        // A board may have its player press the square that was left, to say what a pawn becomes.
+        let left = mv.from().and_then(|from| {
+            self.touched.iter().position(is_lift(usize::from(number(from.into()))))
+        });
+        let arrived = self.touched.iter().rposition(|&touch| touch == (to, true));
         let taken = mv.is_capture() && !mv.is_en_passant();
-        left && self.placed[to] && (!taken || self.lifted[to])
+        left.is_some() && arrived > left && (!taken || self.touched.iter().any(is_lift(to)))
     }
 
     fn wait_until(&mut self, is_so: impl Fn(&Self) -> bool) -> Result<()> {
@@ -162,8 +174,7 @@ impl<L: Read + Write> App<L> {
         let (number, is_placed) = (usize::from(number), state == 1);
         ensure!(self.squares[number] != is_placed, "a square changed to what it was: {message:?}");
         self.squares[number] = is_placed;
-        let touched = if is_placed { &mut self.placed } else { &mut self.lifted };
-        touched[number] = true;
+        self.touched.push((number, is_placed));
         Ok(())
     }
 

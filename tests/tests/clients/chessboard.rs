@@ -28,7 +28,7 @@ use kibitzer_tests::clients::{
 };
 use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 
-use super::{Kinds, PATIENCE, STARTS, any_legal, identity};
+use super::{Kinds, PATIENCE, QUIET, STARTS, any_legal, identity};
 
 /// Milliseconds that pass at the board while the app waits for a byte.
 const MOMENT: u32 = 10;
@@ -45,7 +45,14 @@ impl Seat {
         board.speak(protocol);
         let mut desk = Desk::new(board, seed);
         desk.wait(400);
-        let style = Style::steady(ORDERS[seed as usize % ORDERS.len()]);
+        let order = ORDERS[seed as usize % ORDERS.len()];
+        // Every second hand slides its men, rests on the way and adjusts them.
+        let style = Style {
+            slides: seed % 2 == 1,
+            rests_ms: 150,
+            adjusts_percent: 20 * (seed % 2) as u32,
+            ..Style::steady(order)
+        };
         Seat(Rc::new(RefCell::new((desk, style, None))))
     }
 
@@ -102,7 +109,7 @@ impl Write for Seat {
 #[test]
 fn a_central_plays_games_with_the_chessboard() {
     let (mut random, mut kinds) = (ChaCha8Rng::seed_from_u64(17), Kinds::default());
-    for (start, seed) in STARTS.into_iter().zip(0..) {
+    for (start, seed) in STARTS.into_iter().chain(STARTS).zip(0..) {
         let start = parse_fen(start).expect("a position");
         let protocol = Protocol::Cpp(Cpp::new(Link::Serial, Features::ALL));
         let seat = Seat::new(protocol, &start, seed);
@@ -159,10 +166,11 @@ fn a_central_hears_of_a_knock_a_takeback_and_a_resignation() {
 #[test]
 fn an_app_plays_games_with_the_chessboard_as_a_pegasus() {
     let (mut random, mut kinds) = (ChaCha8Rng::seed_from_u64(18), Kinds::default());
-    for (start, seed) in STARTS.into_iter().zip(0..) {
+    for (start, seed) in STARTS.into_iter().chain(STARTS).zip(0..) {
         let start = parse_fen(start).expect("a position");
         let seat = Seat::new(Protocol::Pegasus(Pegasus::new(identity())), &start, seed);
         let mut app = App::connect(seat.clone(), PATIENCE).expect("a board");
+        app.quiet = QUIET;
         app.begin(&start).expect("set up");
         for ply in 0..80 {
             let Some(mv) = any_legal(app.position(), &mut random) else { break };
@@ -175,7 +183,8 @@ fn an_app_plays_games_with_the_chessboard_as_a_pegasus() {
                 app.play(mv).expect("carried out");
             } else {
                 seat.make(mv);
-                assert_eq!(app.turn().expect("a turn"), mv, "{seed} {ply}");
+                let found = app.turn().unwrap_or_else(|e| panic!("{seed} {ply} {mv}: {e}"));
+                assert_eq!(found, mv, "{seed} {ply}");
             }
             assert_eq!(seat.position().board(), app.position().board(), "{seed} {ply} {mv}");
         }

@@ -27,6 +27,8 @@ use rand::{SeedableRng as _, rngs::ChaCha8Rng, seq::IndexedRandom as _};
 
 /// No answer takes as long in one program.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// What a hand did has all come before the app looks.
+const QUIET: Duration = Duration::from_millis(2);
 
 /// A legal move, rather one of those that are rare.
 fn any_legal(position: &Chess, random: &mut ChaCha8Rng) -> Option<Move> {
@@ -122,6 +124,7 @@ fn a_central_refuses_takes_back_and_ends() {
 fn an_app_finds_the_moves_of_a_pegasus() {
     let board = Shared::new(Protocol::Pegasus(Pegasus::new(identity())));
     let mut app = App::connect(board.clone(), PATIENCE).expect("a board");
+    app.quiet = QUIET;
     assert_eq!(app.version().expect("a version"), [1, 2]);
     assert_eq!(app.trademark().expect("a text"), "a board");
     let (mut random, mut kinds) = (ChaCha8Rng::seed_from_u64(8), Kinds::default());
