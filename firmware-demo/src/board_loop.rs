@@ -1,6 +1,7 @@
 //! The loop of a chessboard's program, whatever its wires are.
 use heapless::Deque;
 use kibitzer_core::chessboard::{Button, Chessboard, Task};
+use kibitzer_core::protocol::Protocol;
 use kibitzer_core::shakmaty::Bitboard;
 
 /// Looks at the contacts that wait until a thought is finished.
@@ -32,6 +33,11 @@ pub trait Wires {
     /// Shows the board's lamps, signal and message; called when one of them may have changed.
     fn show(&mut self, board: &Chessboard<'_>);
 
+    /// Another protocol to speak with an app, if one was chosen.
+    fn protocol(&mut self) -> Option<Protocol> {
+        None
+    }
+
     /// Saves the game; whether it is saved.
     fn save(&mut self, board: &Chessboard<'_>) -> bool;
 
@@ -43,13 +49,24 @@ pub trait Wires {
     fn measure(&mut self, _part: Part) {}
 }
 
+/// What a look at the contacts brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seen {
+    /// Nothing.
+    Nothing,
+    /// The board was judged, and no move was made or taken back.
+    Judged,
+    /// A move was made or taken back.
+    Move,
+}
+
 /// A part of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// None: the next one begins.
     Nothing,
-    /// A look at the contacts was taken in, and so many moves made.
-    Frame(usize),
+    /// A look at the contacts was taken in.
+    Frame(Seen),
     /// Something was thought.
     Thought(Task),
 }
@@ -64,6 +81,9 @@ pub fn run(board: &mut Chessboard<'_>, wires: &mut impl Wires) {
         take(board, wires, look);
         while let Some(button) = wires.button() {
             board.press(button);
+        }
+        if let Some(protocol) = wires.protocol() {
+            board.speak(protocol);
         }
         for _ in 0..BYTES {
             let Some(byte) = wires.receive() else { break };
@@ -86,9 +106,16 @@ pub fn run(board: &mut Chessboard<'_>, wires: &mut impl Wires) {
 /// Takes in what the contacts read.
 fn take(board: &mut Chessboard<'_>, wires: &mut impl Wires, (now, read): Look) {
     let moves = board.game().len();
+    let judgements = board.recogniser().judgements();
     wires.measure(Part::Nothing);
     board.frame(now, read);
-    wires.measure(Part::Frame(board.game().len().abs_diff(moves)));
+    wires.measure(Part::Frame(if board.game().len() != moves {
+        Seen::Move
+    } else if board.recogniser().judgements() != judgements {
+        Seen::Judged
+    } else {
+        Seen::Nothing
+    }));
 }
 
 /// Thinks, if there is something to think about, with an eye on the contacts.

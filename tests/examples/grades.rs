@@ -42,6 +42,7 @@ fn main() -> Result<()> {
     };
     let mut scratch = vec![0; model.as_ref().map_or(0, Model::scratch_bytes)];
     let mut colours: [Colour; 4] = Default::default();
+    let mut warnings = [(0u64, 0u64); 4];
     // For the slope of losses over nats.
     let (mut products, mut squares) = (0.0, 0.0);
     for line in BufReader::new(zstd::Decoder::new(std::fs::File::open(path)?)?).lines() {
@@ -81,6 +82,11 @@ fn main() -> Result<()> {
                 let loss = (best - label).clamp(0, 1_000);
                 let place =
                     Grade::THRESHOLDS.iter().position(|row| row.0 == Grade::of(graded.loss));
+                let warned = coach.review(&position, last, graded.mv, &FITTED).is_some();
+                let bin =
+                    usize::from(loss > 30) + usize::from(loss > 100) + usize::from(loss > 300);
+                warnings[bin].0 += u64::from(warned);
+                warnings[bin].1 += 1;
                 let colour = &mut colours[place.context("a grade")?];
                 colour.moves += 1;
                 colour.loss += loss;
@@ -105,6 +111,9 @@ fn main() -> Result<()> {
             colour.loss as f64 / count,
             100.0 * colour.over_100 as f64 / count
         );
+    }
+    for ((warned, all), bin) in warnings.iter().zip(["up to 30", "to 100", "to 300", "more"]) {
+        println!("moves that lose {bin}: {warned} of {all} warned of");
     }
     if squares > 0.0 {
         println!("a nat is {:.1} cp", products / squares);

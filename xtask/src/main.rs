@@ -1,5 +1,6 @@
 //! Developer commands, run as `cargo xtask …`.
 
+mod board;
 mod boards;
 mod demo;
 mod elf;
@@ -38,6 +39,13 @@ enum Command {
     Test,
     /// Build the firmware, run it under QEMU and compare its answers with the host's
     Firmware,
+    /// A whole chessboard in the terminal, its firmware under QEMU: `--help` tells the rest
+    #[command(disable_help_flag = true)]
+    Board {
+        /// Handed to the simulator
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// The network's inner loops on emulated boards: their sums against the host's, their cost
     Kernels,
     /// The network's answers on every kind of chip against the host's
@@ -56,6 +64,7 @@ fn main() -> ExitCode {
         Command::Demo => demo::command(),
         Command::Test => test::command(),
         Command::Firmware => firmware::command(),
+        Command::Board { arguments } => board::command(&arguments),
         Command::Kernels => kernels::command(),
         Command::Everywhere => everywhere::command(),
         Command::Inference => inference::command(),

@@ -1,9 +1,11 @@
 //! `cargo xtask test`: every check there is.
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
 
+use crate::board;
 use crate::everywhere;
 use crate::firmware;
 use crate::host::Host;
@@ -53,7 +55,11 @@ pub fn command() -> Result<()> {
     boards.iter().for_each(|board| println!("{board}"));
 
     steps.next("tests");
-    let tally = cargo_test(setup.vulkan)?;
+    let image = match &setup.toolchain {
+        Some(toolchain) if setup.emulator => Some(board::image(toolchain)?),
+        _ => None,
+    };
+    let tally = cargo_test(setup.vulkan, image.as_deref())?;
     println!("\nall checks passed in {}: {tally}", steps.elapsed());
     boards.iter().filter(|board| board.is_skipped()).for_each(|board| println!("{board}"));
     setup.print_missing();
@@ -61,12 +67,16 @@ pub fn command() -> Result<()> {
 }
 
 /// Runs the workspace's tests, passing their output on, and sums up the runners' closing lines.
-fn cargo_test(vulkan: bool) -> Result<Tally> {
+fn cargo_test(vulkan: bool, board: Option<&Path>) -> Result<Tally> {
     let mut command = shell::cargo();
     command.args(["test", "--workspace", "--locked", "--no-fail-fast"]);
     if vulkan {
         // Without it the tests of the shaders pass by where no adapter is found.
         command.env("KIBITZER_REQUIRE_ADAPTER", "1");
+    }
+    if let Some(image) = board {
+        // Without it the tests of the emulated board pass by.
+        command.env("KIBITZER_BOARD_IMAGE", image);
     }
     println!("$ {}", shell::text(&command));
     let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start cargo test")?;

@@ -13,6 +13,7 @@ use heapless::Vec;
 use shakmaty::{Bitboard, Chess, Move, Square};
 
 use crate::{
+    exchange::PAWN,
     legal,
     moves::destination,
     net::{Evaluation, Model},
@@ -28,8 +29,8 @@ pub use level::{Chance, Level};
 const TOUCHED_POSITIONS: u32 = 5_000;
 /// The most moves that a man has: a queen's 27, or a pawn's twelve promotions.
 const MAN_MOVES: usize = 28;
-/// What a move must lose to be warned of.
-pub const WARN_FROM: Loss = 100;
+/// What a move must lose to be warned of; a pawn of it at least must be seen to go.
+pub const WARN_FROM: Loss = 200;
 
 /// A move and what it loses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -190,9 +191,24 @@ impl Coach {
         mv: Move,
         weights: &Weights,
     ) -> Option<Blunder> {
-        let graded = self.grade_moves(position, last, &[mv], weights);
-        let loss = graded.first().filter(|_| self.is_known)?.loss;
-        (loss >= WARN_FROM).then_some(Blunder { mv, loss, best: self.best() })
+        let best = self.analysis.candidates.first().filter(|_| self.is_known)?;
+        let (mut total, mut kept, mut points) = (0, 0, 0);
+        let mut note = |candidate: &Candidate| {
+            (total, kept, points) = (candidate.total, candidate.kept, candidate.drop.points);
+        };
+        match self.candidate(mv) {
+            Some(candidate) => note(candidate),
+            None => {
+                let before = Before::new(position, last);
+                viveka::examine(&before, &[mv], weights, TOUCHED_POSITIONS, &mut note);
+            }
+        }
+        let loss = best.total.saturating_sub(total).clamp(0, MAX_LOSS);
+        let loss = self.with_network(mv, loss);
+        // By what is exchanged, or by what the opponent's replies win.
+        let is_material = points - best.drop.points >= PAWN || best.kept - kept >= PAWN;
+        let is_given_away = is_material && loss >= WARN_FROM;
+        is_given_away.then_some(Blunder { mv, loss, best: Some(best.mv) })
     }
 }
 

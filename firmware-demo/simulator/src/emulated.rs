@@ -1,6 +1,6 @@
 //! The firmware in QEMU, its wood at this end of a serial line.
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
@@ -26,6 +26,8 @@ pub struct Emulated {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
+    /// The pseudo-terminals of the lines that have one.
+    pub terminals: Vec<PathBuf>,
 }
 
 impl Emulated {
@@ -47,7 +49,14 @@ impl Emulated {
             .with_context(|| emulator.display().to_string())?;
         let input = child.stdin.take().context("a pipe")?;
         let output = BufReader::new(child.stdout.take().context("a pipe")?);
-        Ok(Self { child, input, output })
+        let mut board = Self { child, input, output, terminals: Vec::new() };
+        for _ in lines.iter().filter(|&&line| line == "pty") {
+            // `char device redirected to /dev/pts/0 (label serial1)`
+            let line = board.line()?;
+            let path = line.split(' ').find(|word| word.starts_with("/dev/"));
+            board.terminals.push(path.with_context(|| line.clone())?.into());
+        }
+        Ok(board)
     }
 
     /// Tells what the contacts read at `now`; what the board answers.
@@ -70,8 +79,6 @@ impl Emulated {
                     let (part, count) = rest.split_once(' ').with_context(|| line.clone())?;
                     answer.costs.push((part.to_owned(), count.parse()?));
                 }
-                // QEMU's own words, such as the name of a pseudo-terminal.
-                _ if line.starts_with("char device redirected") => eprintln!("{line}"),
                 _ => bail!("the board said: {line}"),
             }
         }
@@ -83,6 +90,14 @@ impl Emulated {
     /// The board is gone.
     pub fn press(&mut self, button: &str) -> Result<()> {
         Ok(writeln!(self.input, "b {button}")?)
+    }
+
+    /// Chooses the protocol of the line to the app: `cpp`, `pegasus`, `certabo`.
+    ///
+    /// # Errors
+    /// The board is gone.
+    pub fn speak(&mut self, protocol: &str) -> Result<()> {
+        Ok(writeln!(self.input, "a {protocol}")?)
     }
 
     /// Ends the program; the bytes of the deepest stack.

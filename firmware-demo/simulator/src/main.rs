@@ -66,6 +66,9 @@ struct Options {
     /// Write every frame of the lamps and every message here
     #[arg(long)]
     transcript: Option<PathBuf>,
+    /// The protocol of the line to an app: cpp, pegasus, certabo
+    #[arg(long, default_value = "cpp")]
+    protocol: String,
     /// The other end of the line to an app, as QEMU names it: pty, unix:PATH,server, null
     #[arg(long, default_value = "null")]
     app: String,
@@ -110,8 +113,12 @@ fn run(options: &Options) -> Result<()> {
         None => None,
     };
     let emulated = Emulated::start(&options.emulator, &options.image, [&options.app, "null"])?;
+    for terminal in &emulated.terminals {
+        eprintln!("the app's end of the line is {}", terminal.display());
+    }
     let mut sitting = Sitting::new(emulated, options.style(), options.scan, options.seed)?;
     sitting.contacts.bounce = options.noise;
+    sitting.speak(&options.protocol)?;
     if let Some(path) = &options.transcript {
         let file = File::create(path).with_context(|| path.display().to_string())?;
         sitting.write_down(Box::new(BufWriter::new(file)));

@@ -39,7 +39,7 @@ pub struct Sitting {
     pub position: Chess,
     /// What the parts of its work took.
     pub costs: Costs,
-    transcript: Option<Box<dyn Write>>,
+    transcript: Option<Box<dyn Write + Send>>,
 }
 
 impl Sitting {
@@ -66,7 +66,7 @@ impl Sitting {
     }
 
     /// Writes every frame of the lamps and every message down from now on.
-    pub fn write_down(&mut self, transcript: Box<dyn Write>) {
+    pub fn write_down(&mut self, transcript: Box<dyn Write + Send>) {
         self.transcript = Some(transcript);
     }
 
@@ -148,6 +148,15 @@ impl Sitting {
         self.wait(DECIDED_MS)
     }
 
+    /// Chooses the protocol of the line to the app: `cpp`, `pegasus`, `certabo`.
+    ///
+    /// # Errors
+    /// The board is gone.
+    pub fn speak(&mut self, protocol: &str) -> Result<()> {
+        self.emulated.speak(protocol)?;
+        self.wait(DECIDED_MS)
+    }
+
     /// Makes a legal move and answers what the board asks, until it has taken it.
     ///
     /// # Errors
@@ -198,9 +207,7 @@ impl Sitting {
                     let (king, rook_to) = castling_squares(king, rook, color);
                     Bitboard::from(king) | rook | rook_to
                 }
-                Move::EnPassant { from, to } => {
-                    Square::from_coords(to.file(), from.rank()).into()
-                }
+                Move::EnPassant { from, to } => Square::from_coords(to.file(), from.rank()).into(),
                 _ => Bitboard::EMPTY,
             };
             from | destination(mv) | more

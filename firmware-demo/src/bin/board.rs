@@ -1,7 +1,8 @@
 //! A whole chessboard on an emulated Cortex-M4, its wood at the other end of a serial line.
 //!
 //! UART0 is the wood: a line for each look at the contacts, `f MILLISECONDS HEX`, the sixteen digits
-//! being the occupied squares, h8 the highest bit; `b NAME` for a button; `q` when the power goes.
+//! being the occupied squares, h8 the highest bit; `b NAME` for a button; `a NAME` for the protocol of the line to the
+//! app, `cpp` at first, `pegasus` or `certabo`; `q` when the power goes.
 //! Each look is answered by what has changed, `l LAMPS SIGNAL`, `m WORDS` and `p FEN`, by what it took,
 //! `t PART INSTRUCTIONS`, and at last by a line with a dot: then the board is ready for the next look,
 //! so that a run repeats to the byte. UART1 is the line to the app.
@@ -14,10 +15,11 @@ use kibitzer_core::chessboard::{Button, Chessboard, Settings, Task};
 use kibitzer_core::coach::Mind;
 use kibitzer_core::lamps::Frame;
 use kibitzer_core::protocol::cpp::{Features, Link};
-use kibitzer_core::protocol::{Cpp, Protocol};
+use kibitzer_core::protocol::pegasus::Identity;
+use kibitzer_core::protocol::{Certabo, Cpp, Pegasus, Protocol};
 use kibitzer_core::shakmaty::{Bitboard, Chess, EnPassantMode, fen::Fen};
 use kibitzer_core::viveka::FITTED;
-use kibitzer_firmware::board_loop::{self, Look, Part, Wires};
+use kibitzer_firmware::board_loop::{self, Look, Part, Seen, Wires};
 use kibitzer_firmware::clock::Clock;
 use kibitzer_firmware::end::exit;
 use kibitzer_firmware::line::Lines;
@@ -44,7 +46,6 @@ fn main() -> ! {
         Settings::default(),
         SEED,
     ));
-    board.speak(Protocol::Cpp(Cpp::new(Link::Serial, Features::ALL)));
     let mut wires = Wood {
         lines: Lines::new(input),
         output,
@@ -53,6 +54,7 @@ fn main() -> ! {
         clock: Clock::start(core.SYST),
         since: 0,
         button: None,
+        protocol: protocol(b"cpp"),
         is_asked: false,
         shown: (Frame::DARK, false),
         position: None,
@@ -72,6 +74,7 @@ struct Wood {
     clock: Clock,
     since: u64,
     button: Option<Button>,
+    protocol: Option<Protocol>,
     /// A look was taken and not yet answered.
     is_asked: bool,
     shown: (Frame, bool),
@@ -89,6 +92,22 @@ fn button(name: &[u8]) -> Option<Button> {
         b"level" => Button::Level,
         b"yes" => Button::Yes,
         b"no" => Button::No,
+        _ => return None,
+    })
+}
+
+/// A protocol by its name.
+fn protocol(name: &[u8]) -> Option<Protocol> {
+    let identity = Identity {
+        trademark: "Kibitzer on an emulated board",
+        serial: "00001",
+        version: [1, 0],
+        hardware: [1, 0],
+    };
+    Some(match name {
+        b"cpp" => Protocol::Cpp(Cpp::new(Link::Serial, Features::ALL)),
+        b"pegasus" => Protocol::Pegasus(Pegasus::new(identity)),
+        b"certabo" => Protocol::Certabo(Certabo::new()),
         _ => return None,
     })
 }
@@ -114,6 +133,7 @@ impl Wires for Wood {
                 }
                 // It counts with the next look.
                 [b'b', b' ', name @ ..] => self.button = button(name),
+                [b'a', b' ', name @ ..] => self.protocol = protocol(name),
                 b"q" => return None,
                 _ => {}
             }
@@ -127,6 +147,10 @@ impl Wires for Wood {
 
     fn button(&mut self) -> Option<Button> {
         self.button.take()
+    }
+
+    fn protocol(&mut self) -> Option<Protocol> {
+        self.protocol.take()
     }
 
     fn receive(&mut self) -> Option<u8> {
@@ -169,8 +193,9 @@ impl Wires for Wood {
         let instructions = (now - self.since) * INSTRUCTIONS;
         let name = match part {
             Part::Nothing => "",
-            Part::Frame(0) => "frame",
-            Part::Frame(_) => "move",
+            Part::Frame(Seen::Nothing) => "frame",
+            Part::Frame(Seen::Judged) => "judged",
+            Part::Frame(Seen::Move) => "move",
             Part::Thought(Task::Position) => "position",
             Part::Thought(Task::Grade(_)) => "grade",
             Part::Thought(Task::Review) => "review",
