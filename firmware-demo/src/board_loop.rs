@@ -2,7 +2,7 @@
 use heapless::Deque;
 use kibitzer_core::chessboard::{Button, Chessboard, Task};
 use kibitzer_core::protocol::Protocol;
-use kibitzer_core::shakmaty::Bitboard;
+use kibitzer_core::shakmaty::{Bitboard, Chess};
 
 /// Looks at the contacts that wait until a thought is finished.
 const WAITING: usize = 32;
@@ -32,6 +32,11 @@ pub trait Wires {
 
     /// Shows the board's lamps, signal and message; called when one of them may have changed.
     fn show(&mut self, board: &Chessboard<'_>);
+
+    /// A position to be set up, if one was chosen.
+    fn start(&mut self) -> Option<Chess> {
+        None
+    }
 
     /// Another protocol to speak with an app, if one was chosen.
     fn protocol(&mut self) -> Option<Protocol> {
@@ -81,6 +86,9 @@ pub fn run(board: &mut Chessboard<'_>, wires: &mut impl Wires) {
         take(board, wires, look);
         while let Some(button) = wires.button() {
             board.press(button);
+        }
+        if let Some(start) = wires.start() {
+            board.set_up(start);
         }
         if let Some(protocol) = wires.protocol() {
             board.speak(protocol);

@@ -101,11 +101,7 @@ impl Chessboard<'_> {
         match button {
             Button::Hint => self.give_hint(),
             Button::TakeBack => self.take_back(),
-            Button::NewGame => {
-                self.recogniser.set_up(Chess::default());
-                self.begin_game();
-                self.is_to_be_saved = true;
-            }
+            Button::NewGame => self.set_up(Chess::default()),
             Button::Side => {
                 let players = &mut self.settings.players;
                 (players.white, players.black) = match (players.white, players.black) {
@@ -140,7 +136,7 @@ impl Chessboard<'_> {
         self.outcome = None;
     }
 
-    fn begin_game(&mut self) {
+    pub(super) fn begin_game(&mut self) {
         self.thoughts = Thoughts::default();
         self.coach.forget();
         self.outcome = None;

@@ -188,6 +188,14 @@ impl<'a> Chessboard<'a> {
         &self.message
     }
 
+    /// Begins a game from a position, to which the lamps lead.
+    pub fn set_up(&mut self, start: Chess) {
+        self.recogniser.set_up(start);
+        self.begin_game();
+        self.is_to_be_saved = true;
+        self.show();
+    }
+
     /// The game.
     pub const fn game(&self) -> &Game {
         self.recogniser.game()

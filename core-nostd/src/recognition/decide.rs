@@ -254,7 +254,10 @@ impl Recogniser {
     fn take_back_by_hand(&mut self, plies: usize) {
         self.taken_back.clear();
         let first = self.game.len().saturating_sub(plies.min(self.taken_back.capacity()));
-        self.taken_back.extend(self.game.moves().map(|(mv, _)| mv).skip(first));
+        for (mv, _) in self.game.moves().skip(first) {
+            // There is room for as many.
+            let _ = self.taken_back.push(mv);
+        }
         self.game.take_back(plies);
         self.told = None;
         self.tell(Event::TakenBack(plies));

@@ -100,6 +100,14 @@ impl Emulated {
         Ok(writeln!(self.input, "a {protocol}")?)
     }
 
+    /// Chooses a position to be set up.
+    ///
+    /// # Errors
+    /// The board is gone.
+    pub fn set_up(&mut self, fen: &str) -> Result<()> {
+        Ok(writeln!(self.input, "s {fen}")?)
+    }
+
     /// Ends the program; the bytes of the deepest stack.
     ///
     /// # Errors

@@ -157,6 +157,15 @@ impl Sitting {
         self.wait(DECIDED_MS)
     }
 
+    /// Chooses a position to be set up by the lamps.
+    ///
+    /// # Errors
+    /// The board is gone.
+    pub fn set_up(&mut self, fen: &str) -> Result<()> {
+        self.emulated.set_up(fen)?;
+        self.wait(DECIDED_MS)
+    }
+
     /// Makes a legal move and answers what the board asks, until it has taken it.
     ///
     /// # Errors

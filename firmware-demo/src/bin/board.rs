@@ -1,7 +1,7 @@
 //! A whole chessboard on an emulated Cortex-M4, its wood at the other end of a serial line.
 //!
 //! UART0 is the wood: a line for each look at the contacts, `f MILLISECONDS HEX`, the sixteen digits
-//! being the occupied squares, h8 the highest bit; `b NAME` for a button; `a NAME` for the protocol of the line to the
+//! being the occupied squares, h8 the highest bit; `b NAME` for a button; `s FEN` for a position to be set up; `a NAME` for the protocol of the line to the
 //! app, `cpp` at first, `pegasus` or `certabo`; `q` when the power goes.
 //! Each look is answered by what has changed, `l LAMPS SIGNAL`, `m WORDS` and `p FEN`, by what it took,
 //! `t PART INSTRUCTIONS`, and at last by a line with a dot: then the board is ready for the next look,
@@ -14,6 +14,7 @@ use core::fmt::Write as _;
 use kibitzer_core::chessboard::{Button, Chessboard, Settings, Task};
 use kibitzer_core::coach::Mind;
 use kibitzer_core::lamps::Frame;
+use kibitzer_core::position::parse_fen;
 use kibitzer_core::protocol::cpp::{Features, Link};
 use kibitzer_core::protocol::pegasus::Identity;
 use kibitzer_core::protocol::{Certabo, Cpp, Pegasus, Protocol};
@@ -55,6 +56,7 @@ fn main() -> ! {
         since: 0,
         button: None,
         protocol: protocol(b"cpp"),
+        start: None,
         is_asked: false,
         shown: (Frame::DARK, false),
         position: None,
@@ -75,6 +77,7 @@ struct Wood {
     since: u64,
     button: Option<Button>,
     protocol: Option<Protocol>,
+    start: Option<Chess>,
     /// A look was taken and not yet answered.
     is_asked: bool,
     shown: (Frame, bool),
@@ -134,6 +137,9 @@ impl Wires for Wood {
                 // It counts with the next look.
                 [b'b', b' ', name @ ..] => self.button = button(name),
                 [b'a', b' ', name @ ..] => self.protocol = protocol(name),
+                [b's', b' ', fen @ ..] => {
+                    self.start = core::str::from_utf8(fen).ok().and_then(|fen| parse_fen(fen).ok());
+                }
                 b"q" => return None,
                 _ => {}
             }
@@ -147,6 +153,10 @@ impl Wires for Wood {
 
     fn button(&mut self) -> Option<Button> {
         self.button.take()
+    }
+
+    fn start(&mut self) -> Option<Chess> {
+        self.start.take()
     }
 
     fn protocol(&mut self) -> Option<Protocol> {

@@ -12,6 +12,7 @@
 #![allow(unsafe_code)]
 
 mod parts;
+mod table;
 
 use core::fmt;
 use core::hint::black_box;
@@ -83,6 +84,7 @@ fn talk(line: &[u8]) {
         Protocol::Certabo(Certabo::new()),
     ];
     for mut protocol in all {
+        table::run(None, protocol.clone(), line);
         for &byte in line {
             hear(protocol.receive(byte, black_box(0), &mut Sink), &mut protocol);
         }
