@@ -16,6 +16,7 @@
 //! - [`lamps`]: the lamps of a chessboard's squares.
 //! - [`protocol`]: what a chessboard and an app say to each other.
 //! - `drivers`, with the feature of that name: sensors, lamps and serial lines over embedded-hal.
+//! - [`storage`]: a game in flash, which outlives the loss of power.
 //! - [`guide`]: for whoever writes a chessboard's firmware.
 #![no_std]
 
@@ -50,6 +51,7 @@ pub mod protocol;
 pub mod recognition;
 mod scene;
 pub mod square_exchange;
+pub mod storage;
 pub mod viveka;
 
 pub use shakmaty;
