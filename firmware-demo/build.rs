@@ -1,10 +1,12 @@
-//! Chooses the board by the target, hands the linker its memory map and the program its network's
+//! Chooses the board by the target, or the chip by its feature; hands the linker its memory map and the program its network's
 //! path.
 use std::path::PathBuf;
 use std::{env, fs};
 
 /// The network in flash when `KIBITZER_NET` names no other.
 const DEFAULT_NET: &str = "../fixtures/demo.kbz";
+/// Chips that have a feature and a memory map of their own.
+const CHIPS: [&str; 2] = ["rp2040", "stm32f405"];
 /// Bytes of the largest network for which an STM32F405 has room beside the program.
 const SMALL_NET: u64 = 768 * 1024;
 /// Bytes of the largest for which the tightly coupled memory of the Cortex-M55's board has.
@@ -14,8 +16,11 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
 
-    let board = board(&env::var("TARGET").expect("cargo sets it"));
-    println!("cargo::rustc-check-cfg=cfg(board, values(\"mps2\", \"mps3\", \"virt\"))");
+    let target = env::var("TARGET").expect("cargo sets it");
+    let board = chip().unwrap_or_else(|| board(&target));
+    println!(
+        "cargo::rustc-check-cfg=cfg(board, values(\"mps2\", \"mps3\", \"virt\", \"rp2040\", \"stm32f405\"))"
+    );
     println!("cargo::rustc-cfg=board=\"{board}\"");
     let named = env::var_os("KIBITZER_NET").unwrap_or_else(|| DEFAULT_NET.into());
     // A relative path is taken from this crate's folder, whatever the compiler's folder is.
@@ -38,6 +43,16 @@ fn main() {
     println!("cargo::rerun-if-changed={}", map.display());
     fs::copy(map, out.join("memory.x")).expect("OUT_DIR is writable");
     println!("cargo::rustc-link-search={}", out.display());
+}
+
+/// The chip whose feature is on.
+fn chip() -> Option<&'static str> {
+    let mut chips = CHIPS
+        .into_iter()
+        .filter(|chip| env::var_os(format!("CARGO_FEATURE_{}", chip.to_uppercase())).is_some());
+    let chip = chips.next();
+    assert!(chips.next().is_none(), "one chip at a time: the features of several are on");
+    chip
 }
 
 /// The kind of board that QEMU has for a target: its memory map, and which UARTs lie where.

@@ -159,17 +159,17 @@ fn lose_power_everywhere<const W: usize, const P: usize>(parts: usize, bytes: u6
 
 #[test]
 fn power_may_be_lost_at_every_byte() {
-    lose_power_everywhere::<1, 2048>(2, 12_000);
+    lose_power_everywhere::<1, 2048>(2, 8_000);
 }
 
 #[test]
 fn power_may_be_lost_at_every_byte_of_words() {
-    lose_power_everywhere::<8, 512>(12, 12_000);
+    lose_power_everywhere::<8, 512>(12, 8_000);
 }
 
 #[test]
 fn power_may_be_lost_at_every_byte_of_rows() {
-    lose_power_everywhere::<256, 4096>(2, 12_000);
+    lose_power_everywhere::<256, 4096>(2, 8_000);
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! What the boards' programs share: start, ports, timer, stack, the network in flash, and how
-//! they end.
+//! they end; and the loop of a whole chessboard.
 #![no_std]
 
 pub mod board_loop;
+#[cfg(feature = "chip")]
+pub mod chip;
 #[cfg(target_arch = "arm")]
 pub mod clock;
 pub mod end;
@@ -10,6 +12,7 @@ pub mod line;
 pub mod net;
 #[cfg(target_arch = "arm")]
 pub mod stack;
+#[cfg(not(feature = "chip"))]
 pub mod uart;
 
 /// What marks a program's `main`.

@@ -3,14 +3,15 @@
 //! Its panic handler calls a function that exists nowhere. Where the compiler finds that no panic can
 //! be reached it leaves the handler out, and the linker misses nothing; where one may be, linking
 //! fails. It reads a line and networks of which the compiler knows nothing, answers as a
-//! chessboard does, takes the line as an app's messages, too, and is never run: `cargo xtask proof` links it for a Cortex-M4 and a
-//! Cortex-M0+.
+//! chessboard does, takes the line as an app's messages, too, keeps a game in flash, and is never run:
+//! `cargo xtask proof` links it for a Cortex-M4 and a Cortex-M0+.
 //!
 //! A function without a body is declared, hence the `unsafe` of this file.
 #![no_std]
 #![no_main]
 #![allow(unsafe_code)]
 
+mod flash;
 mod parts;
 mod table;
 
@@ -64,6 +65,7 @@ fn main() -> ! {
         with_network(line);
         answer(Board { weights: &viveka::FITTED, net: None }, line);
         talk(line);
+        flash::keep(line);
     }
 }
 
