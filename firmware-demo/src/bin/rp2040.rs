@@ -18,7 +18,7 @@ use embedded_storage::nor_flash::{
     check_read, check_write,
 };
 use kibitzer_core::{
-    chessboard::{Button, Chessboard},
+    chessboard::Button,
     drivers::{
         Hc165, Wiring, Ws2812,
         hc165::Closed,
@@ -209,12 +209,9 @@ impl MultiwriteNorFlash for Chip {}
 
 #[entry]
 fn main() -> ! {
-    // The runtime hands it out once, as `&'static mut`.
-    static mut BOARD: Option<Chessboard<'static>> = None;
-
     let (pico, seed) = set_up().expect("the Pico's parts, which nobody took before");
     let storage = Storage::mount(Chip, SAVED).ok();
-    chip::start(BOARD, pico, storage, seed)
+    chip::start(pico, storage, seed)
 }
 
 /// Clocks at 125 MHz, pins, buses, the line; and 32 random bits.

@@ -16,7 +16,7 @@ use embedded_storage::nor_flash::{
     check_read, check_write,
 };
 use kibitzer_core::{
-    chessboard::{Button, Chessboard},
+    chessboard::Button,
     drivers::{
         Hc165, Wiring, Ws2812,
         hc165::Closed,
@@ -180,11 +180,8 @@ impl MultiwriteNorFlash for Chip {}
 
 #[entry]
 fn main() -> ! {
-    // The runtime hands it out once, as `&'static mut`.
-    static mut BOARD: Option<Chessboard<'static>> = None;
-
     let (wired, storage, seed) = set_up().expect("the chip's parts, which nobody took before");
-    chip::start(BOARD, wired, storage, seed)
+    chip::start(wired, storage, seed)
 }
 
 /// Clocks at 168 MHz, pins, buses, the line, the flash; and 32 random bits.

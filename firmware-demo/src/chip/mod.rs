@@ -7,6 +7,7 @@
 mod inbox;
 mod solo;
 
+use cortex_m::singleton;
 use embedded_storage::nor_flash::NorFlash;
 use kibitzer_core::{
     chessboard::{Button, Chessboard, Settings},
@@ -57,15 +58,16 @@ pub trait Parts {
 }
 
 /// Goes on with the game that `storage` has, for ever. Where there is no storage nothing is saved.
-/// `seed` decides what weak opponents do. `place` is where the board is made, 20 KB.
-pub fn start<F: NorFlash>(
-    place: &'static mut Option<Chessboard<'static>>,
-    parts: impl Parts,
-    storage: Option<Storage<F>>,
-    seed: u32,
-) -> ! {
+/// `seed` decides what weak opponents do.
+///
+/// # Panics
+/// Called a second time.
+pub fn start<F: NorFlash>(parts: impl Parts, storage: Option<Storage<F>>, seed: u32) -> ! {
     let mind = Mind { weights: &viveka::FITTED, net: None };
-    let board = place.insert(Chessboard::new(mind, Settings::default(), seed));
+    // Its 20 KB are no part of the stack, nor, as an `Option`'s would be, of the flash.
+    let board =
+        singleton!(: Chessboard<'static> = Chessboard::new(mind, Settings::default(), seed));
+    let board = board.expect("the first and only one");
     board.speak(Protocol::Cpp(Cpp::new(Link::Serial, Features::ALL)));
     let mut wires = Soldered {
         parts,
