@@ -108,13 +108,13 @@ struct Cost {
 }
 
 impl Cost {
-    /// Reads the lines `scratch BYTES`, `stack BYTES` and `ticks COUNT`.
+    /// Reads the lines `scratch BYTES`, `stack BYTES` and `ticks COUNT`, hexadecimal.
     fn parse(diagnostics: &str, board: &Board, model: u64, code: u64) -> Result<Self> {
         let number = |what: &str| -> Result<u64> {
             let mut lines = diagnostics.lines().filter_map(|line| line.split_once(' '));
             let found = lines.find(|(name, _)| *name == what);
             let (_, number) = found.with_context(|| format!("the board told no {what}"))?;
-            Ok(number.trim().parse()?)
+            Ok(u64::from_str_radix(number.trim(), 16)?)
         };
         Ok(Self {
             model,
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn figures_are_read_and_held_to_their_budgets() {
         let cost = |stack: u64, code| {
-            let said = format!("scratch 7\r\nstack {stack}\r\nticks 50000\r\n");
+            let said = format!("scratch 7\r\nstack {stack:x}\r\nticks c350\r\n");
             Cost::parse(&said, &M4, 9, code).expect("good")
         };
         let line = cost(STACK_BUDGET, CODE_BUDGET).line("pico", "M4").expect("within");

@@ -151,7 +151,7 @@ impl Config {
 
     /// The trunk's blocks in order.
     pub fn trunk_blocks(&self) -> impl Iterator<Item = TrunkBlock> + '_ {
-        self.trunk.bytes().map(|letter| match letter {
+        self.trunk.as_bytes().iter().map(|letter| match letter {
             b'A' => TrunkBlock::Attention,
             _ => TrunkBlock::Ssm,
         })

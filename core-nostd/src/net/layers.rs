@@ -210,14 +210,11 @@ pub struct Shape {
 }
 
 impl Shape {
-    const fn new<const R: usize>(dims: [u32; R]) -> Shape {
-        let mut all = [1; 3];
-        let mut i = 0;
-        while i < R {
-            all[i] = dims[i];
-            i += 1;
-        }
-        Shape { dims: all, rank: R as u8 }
+    /// The sizes that are not absent, in a layer.
+    fn of(sizes: [Size; 3], layer: Layer, config: &Config) -> Shape {
+        let dims = sizes.map(|size| size.of(layer, config));
+        let rank = sizes.iter().filter(|&&size| size != Size::Absent).count() as u8;
+        Shape { dims: dims.map(|size| size.max(1)), rank }
     }
 
     /// The dimensions.
@@ -269,40 +266,68 @@ impl Tensor {
     }
 }
 
+impl Tensor {
+    /// The parts of its name: before a block's number, the number, and what follows.
+    const fn name(&self) -> (&'static str, Option<u8>, &'static str) {
+        let (before, block) = match self.place {
+            Place::Encoder => ("encoder.", None),
+            Place::EncoderBlock(block) => ("encoder.blocks.", Some(block)),
+            Place::TrunkBlock(block) => ("trunk.", Some(block)),
+            Place::Head => ("", None),
+        };
+        (before, block, self.role.suffix())
+    }
+}
+
 /// The parameter's name in PyTorch, as in `encoder.blocks.0.attn.q.weight`.
 impl fmt::Display for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.place {
-            Place::Encoder => f.write_str("encoder.")?,
-            Place::EncoderBlock(i) => write!(f, "encoder.blocks.{i}.")?,
-            Place::TrunkBlock(i) => write!(f, "trunk.{i}.")?,
-            Place::Head => {}
+        match self.name() {
+            (before, None, name) => write!(f, "{before}{name}"),
+            (before, Some(block), name) => write!(f, "{before}{block}.{name}"),
         }
-        f.write_str(self.role.suffix())
     }
 }
 
 /// The layers of the network, in order of execution.
 pub fn layers(config: &Config) -> impl Iterator<Item = Layer> + '_ {
-    let attention_block = |place| {
-        [Layer::Attention(place), Layer::FeedForward(place, config.ffn_mult * config.width)]
+    (0..).map_while(|index| layer(config, index))
+}
+
+/// Layer number `index`. A function of its own: many walk the layers, and a board has it once.
+#[inline(never)]
+fn layer(config: &Config, index: usize) -> Option<Layer> {
+    let Some(index) = index.checked_sub(1) else { return Some(Layer::Embedding) };
+    let halves = 2 * config.encoder_blocks as usize;
+    let Some(index) = index.checked_sub(halves) else {
+        let place = Place::EncoderBlock((index / 2) as u8);
+        return Some(half_of_a_block(config, TrunkBlock::Attention, place, index));
     };
-    let encoder =
-        (0..config.encoder_blocks as u8).flat_map(move |i| attention_block(Place::EncoderBlock(i)));
-    let trunk = config.trunk_blocks().zip(0u8..).flat_map(move |(block, i)| {
-        let place = Place::TrunkBlock(i);
-        match block {
-            TrunkBlock::Attention => attention_block(place),
-            TrunkBlock::Ssm => {
-                [Layer::Ssm(place), Layer::FeedForward(place, config.ssm_ffn_mult * config.width)]
-            }
-        }
-    });
-    core::iter::once(Layer::Embedding)
-        .chain(encoder)
-        .chain([Layer::EncoderNorm, Layer::Pool])
-        .chain(trunk)
-        .chain([Layer::TrunkNorm, Layer::Policy(config.policy_head), Layer::Value])
+    let after = match index {
+        0 => return Some(Layer::EncoderNorm),
+        1 => return Some(Layer::Pool),
+        _ => index - 2,
+    };
+    if let Some(block) = config.trunk_blocks().nth(after / 2) {
+        let place = Place::TrunkBlock((after / 2) as u8);
+        return Some(half_of_a_block(config, block, place, after));
+    }
+    match after - 2 * config.trunk.len() {
+        0 => Some(Layer::TrunkNorm),
+        1 => Some(Layer::Policy(config.policy_head)),
+        2 => Some(Layer::Value),
+        _ => None,
+    }
+}
+
+/// The first layer of a block if `index` is even, else its feed-forward layer.
+const fn half_of_a_block(c: &Config, block: TrunkBlock, place: Place, index: usize) -> Layer {
+    match (block, index % 2) {
+        (TrunkBlock::Attention, 0) => Layer::Attention(place),
+        (TrunkBlock::Attention, _) => Layer::FeedForward(place, c.ffn_mult * c.width),
+        (TrunkBlock::Ssm, 0) => Layer::Ssm(place),
+        (TrunkBlock::Ssm, _) => Layer::FeedForward(place, c.ssm_ffn_mult * c.width),
+    }
 }
 
 impl Layer {
@@ -316,91 +341,136 @@ impl Layer {
     }
 
     /// The layer's parameters: what each does, and its shape.
-    pub fn parameters(self, c: &Config) -> heapless::Vec<(Role, Shape), 12> {
-        let d = c.width;
-        let inner = c.ssm_inner();
-        let square = Shape::new([d, d]);
-        let mut list = heapless::Vec::new();
-        let mut add = |items: &[(Role, Shape)]| {
-            list.extend_from_slice(items).expect("no layer has more than twelve parameters");
-        };
+    pub fn parameters(self, c: &Config) -> impl Iterator<Item = (Role, Shape)> + '_ {
+        let has_bias = c.attention_bias && self.place().on_squares();
+        let rows = self.table().iter();
+        let rows = rows.filter(move |row| has_bias || row.0 != Role::AttentionBias);
+        rows.map(move |&(role, sizes)| (role, Shape::of(sizes, self, c)))
+    }
+
+    /// What the layer's parameters do, and their sizes in words: data, so that a board has them for
+    /// four bytes each. The bias on the attention is there if the configuration has it.
+    const fn table(self) -> &'static [(Role, [Size; 3])] {
+        use Size::*;
         match self {
-            Layer::Embedding => add(&[
-                (Role::Piece, Shape::new([TOKENS as u32, d])),
-                (Role::Square, Shape::new([SQUARES as u32, d])),
-                (Role::Aux, Shape::new([d, AUX as u32])),
-            ]),
-            Layer::Attention(place) => {
-                add(&[(Role::Norm1, Shape::new([d]))]);
-                if c.attention_bias && place.on_squares() {
-                    let squares = SQUARES as u32;
-                    add(&[(Role::AttentionBias, Shape::new([c.heads, squares, squares]))]);
-                }
-                add(&[
-                    (Role::Query, square),
-                    (Role::Key, square),
-                    (Role::AttentionValue, square),
-                    (Role::Output, square),
-                ]);
-            }
-            Layer::Ssm(_) => add(&[
-                (Role::Norm1, Shape::new([d])),
-                (Role::DecayLog, Shape::new([inner, c.ssm_state])),
-                (Role::Skip, Shape::new([inner])),
-                (Role::InProj, Shape::new([2 * inner, d])),
-                (Role::ConvWeight, Shape::new([inner, 1, c.ssm_conv])),
-                (Role::ConvBias, Shape::new([inner])),
-                (Role::XProj, Shape::new([c.ssm_rank + 2 * c.ssm_state, inner])),
-                (Role::StepWeight, Shape::new([inner, c.ssm_rank])),
-                (Role::StepBias, Shape::new([inner])),
-                (Role::OutProj, Shape::new([d, inner])),
-            ]),
-            Layer::FeedForward(_, hidden) => add(&[
-                (Role::Norm2, Shape::new([d])),
-                (Role::Gate, Shape::new([hidden, d])),
-                (Role::Up, Shape::new([hidden, d])),
-                (Role::Down, Shape::new([d, hidden])),
-            ]),
-            Layer::EncoderNorm | Layer::TrunkNorm => add(&[(Role::FinalNorm, Shape::new([d]))]),
-            Layer::Pool => {}
-            Layer::Policy(PolicyHead::Pooled) => add(&[
-                (Role::PolicyWeight, Shape::new([MOVES as u32, d])),
-                (Role::PolicyBias, Shape::new([MOVES as u32])),
-            ]),
-            Layer::Policy(PolicyHead::FromTo) => {
-                let p = c.policy_dim;
-                let promotions = UNDERPROMOTION_PLANES as u32;
-                add(&[
-                    (Role::Context, square),
-                    (Role::FromWeight, Shape::new([p, d])),
-                    (Role::FromBias, Shape::new([p])),
-                    (Role::ToWeight, Shape::new([p, d])),
-                    (Role::ToBias, Shape::new([p])),
-                    (Role::PromotionWeight, Shape::new([promotions, d])),
-                    (Role::PromotionBias, Shape::new([promotions])),
-                ]);
-            }
-            Layer::Value => add(&[
-                (Role::Value1Weight, Shape::new([d / 2, d])),
-                (Role::Value1Bias, Shape::new([d / 2])),
-                (Role::Value2Weight, Shape::new([1, d / 2])),
-                (Role::Value2Bias, Shape::new([1])),
-            ]),
+            Layer::Embedding => &[
+                (Role::Piece, [Tokens, Width, Absent]),
+                (Role::Square, [Squares, Width, Absent]),
+                (Role::Aux, [Width, Scalars, Absent]),
+            ],
+            Layer::Attention(_) => &[
+                (Role::Norm1, [Width, Absent, Absent]),
+                (Role::AttentionBias, [Heads, Squares, Squares]),
+                (Role::Query, [Width, Width, Absent]),
+                (Role::Key, [Width, Width, Absent]),
+                (Role::AttentionValue, [Width, Width, Absent]),
+                (Role::Output, [Width, Width, Absent]),
+            ],
+            Layer::Ssm(_) => &[
+                (Role::Norm1, [Width, Absent, Absent]),
+                (Role::DecayLog, [Inner, States, Absent]),
+                (Role::Skip, [Inner, Absent, Absent]),
+                (Role::InProj, [InnerAndGate, Width, Absent]),
+                (Role::ConvWeight, [Inner, One, Taps]),
+                (Role::ConvBias, [Inner, Absent, Absent]),
+                (Role::XProj, [StepAndStates, Inner, Absent]),
+                (Role::StepWeight, [Inner, Rank, Absent]),
+                (Role::StepBias, [Inner, Absent, Absent]),
+                (Role::OutProj, [Width, Inner, Absent]),
+            ],
+            Layer::FeedForward(..) => &[
+                (Role::Norm2, [Width, Absent, Absent]),
+                (Role::Gate, [Hidden, Width, Absent]),
+                (Role::Up, [Hidden, Width, Absent]),
+                (Role::Down, [Width, Hidden, Absent]),
+            ],
+            Layer::EncoderNorm | Layer::TrunkNorm => &[(Role::FinalNorm, [Width, Absent, Absent])],
+            Layer::Pool => &[],
+            Layer::Policy(PolicyHead::Pooled) => &[
+                (Role::PolicyWeight, [Moves, Width, Absent]),
+                (Role::PolicyBias, [Moves, Absent, Absent]),
+            ],
+            Layer::Policy(PolicyHead::FromTo) => &[
+                (Role::Context, [Width, Width, Absent]),
+                (Role::FromWeight, [Vector, Width, Absent]),
+                (Role::FromBias, [Vector, Absent, Absent]),
+                (Role::ToWeight, [Vector, Width, Absent]),
+                (Role::ToBias, [Vector, Absent, Absent]),
+                (Role::PromotionWeight, [Promotions, Width, Absent]),
+                (Role::PromotionBias, [Promotions, Absent, Absent]),
+            ],
+            Layer::Value => &[
+                (Role::Value1Weight, [HalfWidth, Width, Absent]),
+                (Role::Value1Bias, [HalfWidth, Absent, Absent]),
+                (Role::Value2Weight, [One, HalfWidth, Absent]),
+                (Role::Value2Bias, [One, Absent, Absent]),
+            ],
         }
-        list
+    }
+}
+
+/// A size of a parameter, by what it follows from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Size {
+    Absent,
+    One,
+    Width,
+    HalfWidth,
+    Heads,
+    Hidden,
+    Inner,
+    InnerAndGate,
+    States,
+    StepAndStates,
+    Rank,
+    Taps,
+    Vector,
+    Tokens,
+    Squares,
+    Scalars,
+    Moves,
+    Promotions,
+}
+
+impl Size {
+    /// The size in a layer; 0 if it is absent.
+    const fn of(self, layer: Layer, c: &Config) -> u32 {
+        match self {
+            Size::Absent => 0,
+            Size::One => 1,
+            Size::Width => c.width,
+            Size::HalfWidth => c.width / 2,
+            Size::Heads => c.heads,
+            Size::Hidden => match layer {
+                Layer::FeedForward(_, hidden) => hidden,
+                _ => 0,
+            },
+            Size::Inner => c.ssm_inner(),
+            Size::InnerAndGate => 2 * c.ssm_inner(),
+            Size::States => c.ssm_state,
+            Size::StepAndStates => c.ssm_rank + 2 * c.ssm_state,
+            Size::Rank => c.ssm_rank,
+            Size::Taps => c.ssm_conv,
+            Size::Vector => c.policy_dim,
+            Size::Tokens => TOKENS as u32,
+            Size::Squares => SQUARES as u32,
+            Size::Scalars => AUX as u32,
+            Size::Moves => MOVES as u32,
+            Size::Promotions => UNDERPROMOTION_PLANES as u32,
+        }
     }
 }
 
 /// Every parameter of the network, in the order of the flat parameter vector.
 pub fn tensors(config: &Config) -> impl Iterator<Item = Tensor> + '_ {
     let mut offset = 0;
-    layers(config)
-        .flat_map(|layer| layer.parameters(config).into_iter().map(move |p| (layer, p)))
-        .map(move |(layer, (role, shape))| {
+    layers(config).flat_map(|layer| layer.parameters(config).map(move |p| (layer, p))).map(
+        move |(layer, (role, shape))| {
             let tensor = Tensor { layer, place: layer.place(), role, shape, offset };
             offset += shape.len();
             tensor
-        })
+        },
+    )
 }
 
 /// Number of parameters.
@@ -408,34 +478,63 @@ pub fn parameter_count(config: &Config) -> usize {
     tensors(config).map(|t| t.shape.len()).sum()
 }
 
-/// A digest fed by anything that can be formatted.
-struct Fnv(u64);
+/// A digest of text. Numbers are written by hand: a board has no other use for formatting.
+struct Text(u64);
 
-impl fmt::Write for Fnv {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
+impl Text {
+    fn push(&mut self, text: &str) {
         self.0 = fnv::bytes(self.0, text.bytes());
-        Ok(())
+    }
+
+    /// A number's decimal digits.
+    fn push_number(&mut self, number: u32) {
+        let (mut digits, mut rest, mut first) = ([b'0'; 10], number, 9);
+        for (place, digit) in digits.iter_mut().enumerate().rev() {
+            if rest > 0 {
+                first = place;
+            }
+            *digit += (rest % 10) as u8;
+            rest /= 10;
+        }
+        self.0 = fnv::bytes(self.0, digits.into_iter().skip(first));
     }
 }
 
 /// Hash of the architecture: every parameter's name and shape, and what changes the meaning of
 /// equal shapes (heads, perspective). It stands in every file that holds a network, and a file
 /// with another hash is refused.
+///
+/// It is that of a text, `heads 4 mover true;`, then for each parameter its name and its shape, as in
+/// `encoder.blocks.0.attn.q.weight [64, 64];`.
 pub fn hash(config: &Config) -> u64 {
-    use fmt::Write as _;
-    let mut fnv = Fnv(fnv::START);
+    let mut text = Text(fnv::START);
+    text.push("heads ");
+    text.push_number(config.heads);
     let mover = config.perspective == Perspective::Mover;
-    let mut written = write!(fnv, "heads {} mover {mover};", config.heads);
+    text.push(if mover { " mover true;" } else { " mover false;" });
     for tensor in tensors(config) {
-        written = written.and(write!(fnv, "{tensor} {:?};", tensor.shape.dims()));
+        let (before, block, name) = tensor.name();
+        text.push(before);
+        if let Some(block) = block {
+            text.push_number(block.into());
+            text.push(".");
+        }
+        text.push(name);
+        let mut separator = " [";
+        for &size in tensor.shape.dims() {
+            text.push(separator);
+            text.push_number(size);
+            separator = ", ";
+        }
+        text.push("];");
     }
-    debug_assert!(written.is_ok(), "hashing does not fail");
-    fnv.0
+    text.0
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::PRESETS;
 
     #[test]
     fn the_full_network_counts_as_the_reference_by_part() {
@@ -450,6 +549,21 @@ mod tests {
         assert_eq!(count(&|t| matches!(t.layer, Layer::Policy(_))), 1_499_712);
         assert_eq!(count(&|t| t.layer == Layer::Value), 51_521);
         assert_eq!(parameter_count(&config), 32_129_153);
+    }
+
+    #[test]
+    fn the_hash_is_that_of_the_names_and_shapes() {
+        extern crate std;
+        use std::{format, string::String};
+        let shapes = |config: &Config| -> String {
+            tensors(config).map(|t| format!("{t} {:?};", t.shape.dims())).collect()
+        };
+        for preset in PRESETS {
+            let config = preset.config();
+            let mover = config.perspective == Perspective::Mover;
+            let text = format!("heads {} mover {mover};{}", config.heads, shapes(&config));
+            assert_eq!(hash(&config), fnv::bytes(fnv::START, text.bytes()), "{}", preset.name);
+        }
     }
 
     #[test]

@@ -172,7 +172,8 @@ pub use quotient_by_halves as quotient;
 pub fn quotient_by_halves(high: u32, divisor: u32) -> u32 {
     let zeros = divisor.leading_zeros().min(31);
     let (divisor, high) = ((divisor << zeros).max(1 << 31), high << zeros);
-    let (upper, lower) = (divisor >> 16, divisor & 0xffff);
+    // Its highest bit is set: it is not zero, as the compiler may not see.
+    let (upper, lower) = (divisor >> 16 | 1 << 15, divisor & 0xffff);
     // A digit from the divisor's upper half is too large by at most 2.
     let digit = |high: u32| {
         let (mut digit, mut rest) = (high / upper, high % upper);
@@ -187,6 +188,22 @@ pub fn quotient_by_halves(high: u32, divisor: u32) -> u32 {
     let first = digit(high);
     let rest = (high << 16).wrapping_sub(first.wrapping_mul(divisor));
     first << 16 | digit(rest)
+}
+
+/// `⌊√v⌋` for `v` of at least 2^62, from the root of its upper word: 64 bits take a division that
+/// boards do not have.
+pub fn root(v: u64) -> u32 {
+    let (high, low) = ((v >> 32) as u32, v as u32);
+    let upper = high.isqrt() | 1 << 15;
+    let rest = high.wrapping_sub(upper * upper);
+    // (rest · 2^16 + low's upper half) / (2 · upper), halved above and below to fit.
+    let half = (rest << 15).wrapping_add(low >> 17);
+    let (digit, rest) = (half / upper, half % upper);
+    let rest = u64::from(rest) << 17 | u64::from(low & 0x1_ffff);
+    // The root's lower half, which may be too large by one.
+    let root = (upper << 16).wrapping_add(digit);
+    let too_large = u64::from(digit) * u64::from(digit) > rest;
+    root.wrapping_sub(too_large.into())
 }
 
 /// `x` brought into `-limit..=limit`. `limit` is not negative.
@@ -285,6 +302,20 @@ mod tests {
     }
 
     #[test]
+    fn roots_beside_squares_are_exact() {
+        for root_of in [1 << 31, (1 << 31) + 1, 0x8000_ffff, 0xb504_f333, 0xffff_0000, u32::MAX] {
+            let square = u64::from(root_of).pow(2);
+            for v in [square, square + 1, square + 2 * u64::from(root_of)] {
+                assert_eq!(root(v), root_of);
+            }
+            assert_eq!(
+                u64::from(root((square - 1).max(1 << 62))),
+                (square - 1).max(1 << 62).isqrt()
+            );
+        }
+    }
+
+    #[test]
     fn room_above_changes_nothing() {
         for bits in 1..=62 {
             let shift = Shift::new(bits).unwrap();
@@ -340,6 +371,11 @@ mod tests {
             let high = high % divisor;
             let exact = (u64::from(high) << 32) / u64::from(divisor);
             prop_assert_eq!(u64::from(quotient_by_halves(high, divisor)), exact);
+        }
+
+        #[test]
+        fn roots_are_those_of_64_bits(v in 1u64 << 62..) {
+            prop_assert_eq!(u64::from(root(v)), v.isqrt());
         }
 
         #[test]

@@ -2,7 +2,7 @@
 #[cfg(kernels = "dsp")]
 use super::kernel::{self, Rescaling};
 use super::{
-    arithmetic::{Shift, quotient, rescale, wide_limit},
+    arithmetic::{Shift, quotient, rescale, root, wide_limit},
     kernel::Tile,
     vectors::vectorized,
 };
@@ -28,8 +28,8 @@ struct InverseRoot {
 /// `1 / sqrt(v)` for v > 0; the factor has 31 bits.
 fn inverse_root(v: u64) -> InverseRoot {
     let doublings = v.leading_zeros() / 2;
-    let root = (v << (2 * doublings)).isqrt(); // 2^31 <= root < 2^32
-    let factor = quotient(1 << 30, root as u32); // 2^62 / root: 2^30 < factor <= 2^31
+    let root = root(v << (2 * doublings)); // 2^31 <= root < 2^32
+    let factor = quotient(1 << 30, root); // 2^62 / root: 2^30 < factor <= 2^31
     InverseRoot { factor: factor.min(i32::MAX as u32) as i32, shift: 62 - doublings as i32 }
 }
 

@@ -27,6 +27,7 @@ const fn larger(a: usize, b: usize) -> usize {
 }
 
 /// Bytes of the activations `[tokens, columns]`.
+#[inline(never)] // for flash: it is called from a dozen places
 const fn tile(tokens: usize, columns: usize) -> usize {
     words::<u32>(tile_words(tokens, columns))
 }

@@ -186,20 +186,32 @@ fn check_entries(
     mut entries: &[u8],
     place: &Range<usize>,
 ) -> Result<(), ModelError> {
-    let table = || sections(&header.config, header.precision.weights);
-    let count = table().count() as u32;
+    let table = |visit: &mut dyn FnMut(Section) -> Result<(), ModelError>| {
+        curve_sections().try_for_each(&mut *visit)?;
+        layers(&header.config).try_for_each(|layer| {
+            let parts = layer_sections(layer, &header.config, header.precision.weights);
+            parts.into_iter().try_for_each(&mut *visit)
+        })
+    };
+    let mut count = 0;
+    table(&mut |_| {
+        count += 1;
+        Ok(())
+    })?;
     if header.sections != count {
         return Err(ModelError::SectionCount { file: header.sections, expected: count });
     }
-    let mut offset = place.start as u64;
-    for (index, section) in (0..).zip(table()) {
+    let (mut offset, mut index) = (place.start as u64, 0);
+    table(&mut |section| {
         let entry = Entry::decode(&mut entries)?;
         let length = section.bytes() as u64;
         if u64::from(entry.offset) != offset || u64::from(entry.length) != length {
             return Err(ModelError::Section { index, part: section.part });
         }
         offset += length.next_multiple_of(ALIGNMENT as u64);
-    }
+        index += 1;
+        Ok(())
+    })?;
     if !entries.is_empty() {
         return Err(ModelError::Header);
     }
