@@ -55,28 +55,25 @@ struct Head<'s> {
 }
 
 impl<'a> SquareAttention<'a> {
-    pub fn read(
-        sections: &mut LayerReader<'_, 'a>,
-        config: &Config,
-    ) -> Result<SquareAttention<'a>, ModelError> {
-        Ok(SquareAttention {
-            norm: Norm::read(sections)?,
-            query: sections.linear(Matrix::Query)?,
-            key: sections.linear(Matrix::Key)?,
-            value: sections.linear(Matrix::Value)?,
-            score: sections.scale(Part::ScoreScale)?,
+    pub fn read(sections: &mut LayerReader<'_, 'a>, config: &Config) -> SquareAttention<'a> {
+        SquareAttention {
+            norm: Norm::read(sections),
+            query: sections.linear(Matrix::Query),
+            key: sections.linear(Matrix::Key),
+            value: sections.linear(Matrix::Value),
+            score: sections.scale(Part::ScoreScale),
             bias: match config.attention_bias {
                 true => Some((
-                    sections.bytes(Part::AttentionBias)?,
-                    sections.scale(Part::AttentionBiasScale)?,
+                    sections.bytes(Part::AttentionBias),
+                    sections.scale(Part::AttentionBiasScale),
                 )),
                 false => None,
             },
-            context: sections.scale(Part::ContextScale)?,
-            output: sections.linear(Matrix::Output)?,
+            context: sections.scale(Part::ContextScale),
+            output: sections.linear(Matrix::Output),
             heads: config.heads as usize,
             inputs: sections.inputs(),
-        })
+        }
     }
 
     /// Adds to `squares`, `[64, width]`.
@@ -84,18 +81,19 @@ impl<'a> SquareAttention<'a> {
     pub fn run(&self, squares: &mut [i16], mut arena: Arena<'_>) -> Result<(), ModelError> {
         let width = self.output.rows();
         let dim = width.checked_div(self.heads).unwrap_or(0);
-        let mut inputs = Tile::take(&mut arena, SQUARES, width, self.inputs)?;
-        let mut contexts = Tile::take(&mut arena, SQUARES, width, self.inputs)?;
+        let mut inputs = Tile::take(&mut arena, SQUARES, width, self.inputs);
+        let mut contexts = Tile::take(&mut arena, SQUARES, width, self.inputs);
         let mut head = Head {
-            queries: Factors::take(&mut arena, SQUARES, dim)?,
-            keys: Rows::take(&mut arena, SQUARES, dim)?,
-            values: Rows::take(&mut arena, dim, SQUARES)?,
+            queries: Factors::take(&mut arena, SQUARES, dim),
+            keys: Rows::take(&mut arena, SQUARES, dim),
+            values: Rows::take(&mut arena, dim, SQUARES),
             dim,
         };
-        let mut probabilities = Factors::take(&mut arena, 2, SQUARES)?;
-        let sums = arena.take::<i32>(attention_sums(dim))?;
+        let mut probabilities = Factors::take(&mut arena, 2, SQUARES);
+        let sums = arena.take::<i32>(attention_sums(dim));
         let matrices = [&self.query, &self.key, &self.value, &self.output];
-        let mut buffer = Linear::buffer(&mut arena, matrices)?;
+        let mut buffer = Linear::buffer(&mut arena, matrices);
+        arena.outcome()?;
 
         for (square, row) in squares.chunks_exact(width.max(1)).enumerate() {
             self.norm.apply(row, &mut inputs, square);
@@ -275,18 +273,19 @@ pub struct TrunkAttention<'a> {
 }
 
 impl<'a> TrunkAttention<'a> {
-    pub fn read(sections: &mut LayerReader<'_, 'a>) -> Result<TrunkAttention<'a>, ModelError> {
-        Ok(TrunkAttention {
-            norm: Norm::read(sections)?,
-            output_value: sections.linear(Matrix::OutputValue)?,
-        })
+    pub fn read(sections: &mut LayerReader<'_, 'a>) -> TrunkAttention<'a> {
+        TrunkAttention {
+            norm: Norm::read(sections),
+            output_value: sections.linear(Matrix::OutputValue),
+        }
     }
 
     /// Adds to `trunk`, `[width]`.
     #[inline(never)] // what it needs must not stay on the stack of the other layers
     pub fn run(&self, trunk: &mut [i16], mut arena: Arena<'_>) -> Result<(), ModelError> {
-        let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single)?;
-        let mut buffer = Linear::buffer(&mut arena, [&self.output_value])?;
+        let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single);
+        let mut buffer = Linear::buffer(&mut arena, [&self.output_value]);
+        arena.outcome()?;
         self.norm.apply(trunk, &mut input, 0);
         let channels = 0..trunk.len();
         self.output_value.each_single(channels, &input, &mut buffer, i32::MAX, &mut |channel, y| {

@@ -26,13 +26,13 @@ pub struct Embedding<'a> {
 }
 
 impl<'a> Embedding<'a> {
-    pub fn read(sections: &mut LayerReader<'_, 'a>) -> Result<Embedding<'a>, ModelError> {
-        Ok(Embedding {
-            piece: sections.bytes(Part::Piece)?,
-            square: sections.bytes(Part::Square)?,
-            aux: sections.halves(Part::Aux)?,
-            aux_scale: sections.scale(Part::AuxScale)?,
-        })
+    pub fn read(sections: &mut LayerReader<'_, 'a>) -> Embedding<'a> {
+        Embedding {
+            piece: sections.bytes(Part::Piece),
+            square: sections.bytes(Part::Square),
+            aux: sections.halves(Part::Aux),
+            aux_scale: sections.scale(Part::AuxScale),
+        }
     }
 
     /// Fills `squares`, `[64, width]`.
@@ -48,8 +48,9 @@ impl<'a> Embedding<'a> {
             return Ok(());
         };
         let row_bytes = width * size_of::<i16>();
-        let piece_buffer = arena.take(self.piece.buffer(row_bytes))?;
-        let square_buffer = arena.take(self.square.buffer(row_bytes))?;
+        let piece_buffer = arena.take(self.piece.buffer(row_bytes));
+        let square_buffer = arena.take(self.square.buffer(row_bytes));
+        arena.outcome()?;
         let row = |row: usize| row * row_bytes..(row + 1) * row_bytes;
         // The last square holds the scalars' part until it is its turn.
         for (channel, scalars) in last.iter_mut().enumerate() {
@@ -81,8 +82,8 @@ pub struct Pool<'a> {
 }
 
 impl<'a> Pool<'a> {
-    pub fn read(sections: &mut LayerReader<'_, 'a>) -> Result<Pool<'a>, ModelError> {
-        Ok(Pool { scale: sections.scale(Part::PoolScale)? })
+    pub fn read(sections: &mut LayerReader<'_, 'a>) -> Pool<'a> {
+        Pool { scale: sections.scale(Part::PoolScale) }
     }
 
     /// Reads `squares`, `[64, width]`, and fills `trunk`, `[width]`.

@@ -67,18 +67,15 @@ vectorized! {
 }
 
 impl<'a> FeedForward<'a> {
-    pub fn read(
-        sections: &mut LayerReader<'_, 'a>,
-        place: Place,
-    ) -> Result<FeedForward<'a>, ModelError> {
-        Ok(FeedForward {
-            norm: Norm::read(sections)?,
-            gate: sections.linear(Matrix::Gate)?,
-            up: sections.linear(Matrix::Up)?,
-            hidden: sections.scale(Part::HiddenShift)?,
-            down: sections.linear(Matrix::down(place))?,
+    pub fn read(sections: &mut LayerReader<'_, 'a>, place: Place) -> FeedForward<'a> {
+        FeedForward {
+            norm: Norm::read(sections),
+            gate: sections.linear(Matrix::Gate),
+            up: sections.linear(Matrix::Up),
+            hidden: sections.scale(Part::HiddenShift),
+            down: sections.linear(Matrix::down(place)),
             inputs: sections.inputs(),
-        })
+        }
     }
 
     /// Squares that pass together: as many as there is room for, where more are faster.
@@ -101,11 +98,12 @@ impl<'a> FeedForward<'a> {
     ) -> Result<(), ModelError> {
         let (width, hidden) = (self.down.rows(), self.gate.rows());
         let wide = if tokens == 1 { Width::Single } else { self.inputs };
-        let mut inputs = Tile::take(&mut arena, tokens, width, wide)?;
-        let mut hiddens = Tile::take(&mut arena, tokens, hidden, wide)?;
-        let gates = arena.take::<i32>(BLOCK * tokens)?;
-        let sums = arena.take::<i32>(2 * tokens)?;
-        let mut buffer = Linear::buffer(&mut arena, [&self.gate, &self.up, &self.down])?;
+        let mut inputs = Tile::take(&mut arena, tokens, width, wide);
+        let mut hiddens = Tile::take(&mut arena, tokens, hidden, wide);
+        let gates = arena.take::<i32>(BLOCK * tokens);
+        let sums = arena.take::<i32>(2 * tokens);
+        let mut buffer = Linear::buffer(&mut arena, [&self.gate, &self.up, &self.down]);
+        arena.outcome()?;
         for rows in stream.chunks_exact_mut((tokens * width).max(1)) {
             for (token, row) in rows.chunks_exact(width.max(1)).enumerate() {
                 self.norm.apply(row, &mut inputs, token);

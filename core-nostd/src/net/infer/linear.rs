@@ -43,7 +43,7 @@ impl<'a> Linear<'a> {
     pub fn buffer<'s, const N: usize>(
         arena: &mut Arena<'s>,
         matrices: [&Linear<'_>; N],
-    ) -> Result<Buffer<'s>, ModelError> {
+    ) -> Buffer<'s> {
         Buffer::take(arena, &matrices.map(|matrix| &matrix.weights))
     }
 

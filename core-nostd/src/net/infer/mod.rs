@@ -132,8 +132,9 @@ impl Model<'_> {
         let config = self.config();
         let width = config.width as usize;
         let mut arena = Arena::new(scratch, self.scratch_bytes())?;
-        let squares = arena.take::<i16>(SQUARES * width)?;
-        let trunk = arena.take::<i16>(width)?;
+        let squares = arena.take::<i16>(SQUARES * width);
+        let trunk = arena.take::<i16>(width);
+        arena.outcome()?;
         let mut reader = self.reader();
         let curves = Curves::new(reader.curves(&mut arena)?);
         let mut value = 0;

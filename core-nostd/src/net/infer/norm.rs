@@ -6,7 +6,7 @@ use super::{
     kernel::Tile,
     vectors::vectorized,
 };
-use crate::net::kbz::{Halves, LayerReader, ModelError, NormScale, Part};
+use crate::net::kbz::{Halves, LayerReader, NormScale, Part};
 
 /// `out[c] = x[c] · gain[c] / sqrt(Σ x² + epsilon)`, with one rounding. The gains hold the
 /// channels' scales and sqrt(D); the norm's weights are multiplied into the matrices after it.
@@ -69,8 +69,8 @@ vectorized! {
 }
 
 impl<'a> Norm<'a> {
-    pub fn read(sections: &mut LayerReader<'_, 'a>) -> Result<Norm<'a>, ModelError> {
-        Ok(Norm::new(sections.norm_scale()?, sections.halves(Part::Gains)?))
+    pub fn read(sections: &mut LayerReader<'_, 'a>) -> Norm<'a> {
+        Norm::new(sections.norm_scale(), sections.halves(Part::Gains))
     }
 
     /// A norm with these gains.

@@ -28,8 +28,8 @@ pub struct PooledPolicy<'a> {
 }
 
 impl<'a> PooledPolicy<'a> {
-    pub fn read(sections: &mut LayerReader<'_, 'a>) -> Result<PooledPolicy<'a>, ModelError> {
-        Ok(PooledPolicy { policy: sections.linear_with_bias(Matrix::Policy)? })
+    pub fn read(sections: &mut LayerReader<'_, 'a>) -> PooledPolicy<'a> {
+        PooledPolicy { policy: sections.linear_with_bias(Matrix::Policy) }
     }
 
     /// Scores `moves` from the normalized trunk, `[width]`.
@@ -40,8 +40,9 @@ impl<'a> PooledPolicy<'a> {
         moves: &mut dyn Scored,
         mut arena: Arena<'_>,
     ) -> Result<(), ModelError> {
-        let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single)?;
-        let mut buffer = Linear::buffer(&mut arena, [&self.policy])?;
+        let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single);
+        let mut buffer = Linear::buffer(&mut arena, [&self.policy]);
+        arena.outcome()?;
         input.load(trunk);
         let mut outcome = Ok(());
         moves.each(&mut |index, logit| match self.policy.one(
@@ -74,16 +75,13 @@ pub struct FromToPolicy<'a> {
 }
 
 impl<'a> FromToPolicy<'a> {
-    pub fn read(
-        sections: &mut LayerReader<'_, 'a>,
-        config: &Config,
-    ) -> Result<FromToPolicy<'a>, ModelError> {
-        Ok(FromToPolicy {
-            squares: sections.linear(Matrix::Squares)?,
-            context: sections.linear_with_bias(Matrix::Context)?,
-            pair: sections.scale(Part::PairScale)?,
+    pub fn read(sections: &mut LayerReader<'_, 'a>, config: &Config) -> FromToPolicy<'a> {
+        FromToPolicy {
+            squares: sections.linear(Matrix::Squares),
+            context: sections.linear_with_bias(Matrix::Context),
+            pair: sections.scale(Part::PairScale),
             dim: config.policy_dim as usize,
-        })
+        }
     }
 
     /// The vectors that are wanted: each its square's own part, of a normalized row `[width]`, and
@@ -125,11 +123,12 @@ impl<'a> FromToPolicy<'a> {
         mut arena: Arena<'_>,
     ) -> Result<(), ModelError> {
         let dim = self.dim;
-        let context = arena.take::<i32>(self.context.rows())?;
-        let from = arena.take::<i16>(SQUARES * dim)?;
-        let to = arena.take::<i16>(SQUARES * dim)?;
-        let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single)?;
-        let mut buffer = Linear::buffer(&mut arena, [&self.squares, &self.context])?;
+        let context = arena.take::<i32>(self.context.rows());
+        let from = arena.take::<i16>(SQUARES * dim);
+        let to = arena.take::<i16>(SQUARES * dim);
+        let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single);
+        let mut buffer = Linear::buffer(&mut arena, [&self.squares, &self.context]);
+        arena.outcome()?;
         let buffer = &mut buffer;
         input.load(trunk);
         let rows = 0..self.context.rows();

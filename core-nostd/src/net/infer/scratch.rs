@@ -89,11 +89,13 @@ pub const fn scratch_bytes(c: &Config) -> usize {
     streams + larger(larger(encoder, trunk), heads) + weights + WORD - 1
 }
 
-/// Hands out integers from the scratch buffer.
+/// Hands out integers from the scratch buffer. What there is no room for is empty, and
+/// [`Arena::outcome`] tells: a layer takes all that it needs before it asks.
 pub struct Arena<'s> {
     free: &'s mut [u32],
     /// Bytes needed and bytes there, for the error.
     error: ModelError,
+    is_short: bool,
 }
 
 impl<'s> Arena<'s> {
@@ -104,12 +106,17 @@ impl<'s> Arena<'s> {
             return Err(error);
         }
         let (_, free, _) = bytemuck::pod_align_to_mut(scratch);
-        Ok(Arena { free, error })
+        Ok(Arena { free, error, is_short: false })
     }
 
     /// An arena over what is free now; what it hands out comes back when it goes.
     pub fn scope(&mut self) -> Arena<'_> {
-        Arena { free: &mut *self.free, error: self.error }
+        Arena { free: &mut *self.free, error: self.error, is_short: self.is_short }
+    }
+
+    /// Whether there was room for all that was taken.
+    pub const fn outcome(&self) -> Result<(), ModelError> {
+        if self.is_short { Err(self.error) } else { Ok(()) }
     }
 
     /// Words that are free.
@@ -117,12 +124,22 @@ impl<'s> Arena<'s> {
         self.free.len()
     }
 
-    /// `count` integers of at most a word, of any value.
-    pub fn take<T: Pod>(&mut self, count: usize) -> Result<&'s mut [T], ModelError> {
-        let free = core::mem::take(&mut self.free);
-        let (taken, rest) =
-            free.split_at_mut_checked(words::<T>(count) / WORD).ok_or(self.error)?;
-        self.free = rest;
-        bytemuck::cast_slice_mut(taken).get_mut(..count).ok_or(self.error)
+    /// `count` integers of at most a word, of any value; none if there is no room for so many.
+    pub fn take<T: Pod>(&mut self, count: usize) -> &'s mut [T] {
+        let taken = self.take_words(words::<T>(count) / WORD);
+        bytemuck::cast_slice_mut(taken).get_mut(..count).unwrap_or(&mut [])
+    }
+
+    fn take_words(&mut self, count: usize) -> &'s mut [u32] {
+        match core::mem::take(&mut self.free).split_at_mut_checked(count) {
+            Some((taken, rest)) => {
+                self.free = rest;
+                taken
+            }
+            None => {
+                self.is_short = true;
+                &mut []
+            }
+        }
     }
 }

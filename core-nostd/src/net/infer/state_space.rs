@@ -40,23 +40,20 @@ fn product(x: i32, y: i32, limit: i32) -> i32 {
 }
 
 impl<'a> StateSpace<'a> {
-    pub fn read(
-        sections: &mut LayerReader<'_, 'a>,
-        config: &Config,
-    ) -> Result<StateSpace<'a>, ModelError> {
-        Ok(StateSpace {
-            norm: Norm::read(sections)?,
-            in_proj: sections.linear_with_bias(Matrix::InProj)?,
-            input_scale: sections.scale(Part::StateInputScale)?,
-            x_proj: sections.linear(Matrix::XProj)?,
-            state_scale: sections.scale(Part::StateScale)?,
-            step_proj: sections.linear_with_bias(Matrix::StepProj)?,
-            skip: sections.words(Part::Skip)?,
-            output_scale: sections.scale(Part::StateOutputScale)?,
-            out_proj: sections.linear(Matrix::OutProj)?,
+    pub fn read(sections: &mut LayerReader<'_, 'a>, config: &Config) -> StateSpace<'a> {
+        StateSpace {
+            norm: Norm::read(sections),
+            in_proj: sections.linear_with_bias(Matrix::InProj),
+            input_scale: sections.scale(Part::StateInputScale),
+            x_proj: sections.linear(Matrix::XProj),
+            state_scale: sections.scale(Part::StateScale),
+            step_proj: sections.linear_with_bias(Matrix::StepProj),
+            skip: sections.words(Part::Skip),
+            output_scale: sections.scale(Part::StateOutputScale),
+            out_proj: sections.linear(Matrix::OutProj),
             rank: config.ssm_rank as usize,
             states: config.ssm_state as usize,
-        })
+        }
     }
 
     /// Adds to `trunk`, `[width]`.
@@ -68,15 +65,16 @@ impl<'a> StateSpace<'a> {
         mut arena: Arena<'_>,
     ) -> Result<(), ModelError> {
         let inner = self.step_proj.rows();
-        let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single)?;
-        let u = arena.take::<i32>(inner)?;
-        let gate = arena.take::<i32>(inner)?;
-        let mut activations = Tile::take(&mut arena, 1, inner, Width::Single)?;
-        let mut step = Tile::take(&mut arena, 1, self.rank, Width::Single)?;
-        let b = arena.take::<i16>(self.states)?;
-        let c = arena.take::<i16>(self.states)?;
+        let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single);
+        let u = arena.take::<i32>(inner);
+        let gate = arena.take::<i32>(inner);
+        let mut activations = Tile::take(&mut arena, 1, inner, Width::Single);
+        let mut step = Tile::take(&mut arena, 1, self.rank, Width::Single);
+        let b = arena.take::<i16>(self.states);
+        let c = arena.take::<i16>(self.states);
         let matrices = [&self.in_proj, &self.x_proj, &self.step_proj, &self.out_proj];
-        let mut buffer = Linear::buffer(&mut arena, matrices)?;
+        let mut buffer = Linear::buffer(&mut arena, matrices);
+        arena.outcome()?;
         let buffer = &mut buffer;
 
         self.norm.apply(trunk, &mut input, 0);

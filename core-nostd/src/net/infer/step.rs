@@ -40,27 +40,27 @@ impl<'a> Step<'a> {
         arena: &mut Arena<'a>,
     ) -> Result<Step<'a>, ModelError> {
         let sections = &mut reader.layer(layer, config, arena);
-        Ok(match layer {
-            Layer::Embedding => Step::Embedding(Embedding::read(sections)?),
+        let step = match layer {
+            Layer::Embedding => Step::Embedding(Embedding::read(sections)),
             Layer::Attention(place) if place.on_squares() => {
-                Step::SquareAttention(SquareAttention::read(sections, config)?)
+                Step::SquareAttention(SquareAttention::read(sections, config))
             }
-            Layer::Attention(_) => Step::TrunkAttention(TrunkAttention::read(sections)?),
-            Layer::Ssm(_) => Step::StateSpace(StateSpace::read(sections, config)?),
+            Layer::Attention(_) => Step::TrunkAttention(TrunkAttention::read(sections)),
+            Layer::Ssm(_) => Step::StateSpace(StateSpace::read(sections, config)),
             Layer::FeedForward(place, _) if place.on_squares() => {
-                Step::SquareFeedForward(FeedForward::read(sections, place)?)
+                Step::SquareFeedForward(FeedForward::read(sections, place))
             }
             Layer::FeedForward(place, _) => {
-                Step::TrunkFeedForward(FeedForward::read(sections, place)?)
+                Step::TrunkFeedForward(FeedForward::read(sections, place))
             }
-            Layer::EncoderNorm => Step::EncoderNorm(Norm::read(sections)?),
-            Layer::Pool => Step::Pool(Pool::read(sections)?),
-            Layer::TrunkNorm => Step::TrunkNorm(Norm::read(sections)?),
-            Layer::Policy(PolicyHead::Pooled) => Step::Pooled(PooledPolicy::read(sections)?),
-            Layer::Policy(PolicyHead::FromTo) => {
-                Step::FromTo(FromToPolicy::read(sections, config)?)
-            }
-            Layer::Value => Step::Value(Value::read(sections)?),
-        })
+            Layer::EncoderNorm => Step::EncoderNorm(Norm::read(sections)),
+            Layer::Pool => Step::Pool(Pool::read(sections)),
+            Layer::TrunkNorm => Step::TrunkNorm(Norm::read(sections)),
+            Layer::Policy(PolicyHead::Pooled) => Step::Pooled(PooledPolicy::read(sections)),
+            Layer::Policy(PolicyHead::FromTo) => Step::FromTo(FromToPolicy::read(sections, config)),
+            Layer::Value => Step::Value(Value::read(sections)),
+        };
+        sections.outcome()?;
+        Ok(step)
     }
 }

@@ -16,12 +16,12 @@ pub struct Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    pub fn read(sections: &mut LayerReader<'_, 'a>) -> Result<Value<'a>, ModelError> {
-        Ok(Value {
-            hidden: sections.linear_with_bias(Matrix::Value1)?,
-            hidden_scale: sections.scale(Part::ValueHiddenScale)?,
-            output: sections.linear_with_bias(Matrix::Value2)?,
-        })
+    pub fn read(sections: &mut LayerReader<'_, 'a>) -> Value<'a> {
+        Value {
+            hidden: sections.linear_with_bias(Matrix::Value1),
+            hidden_scale: sections.scale(Part::ValueHiddenScale),
+            output: sections.linear_with_bias(Matrix::Value2),
+        }
     }
 
     /// The value of the normalized trunk, `[width]`, in
@@ -34,9 +34,10 @@ impl<'a> Value<'a> {
         mut arena: Arena<'_>,
     ) -> Result<i16, ModelError> {
         let units = self.hidden.rows();
-        let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single)?;
-        let mut hidden = Tile::take(&mut arena, 1, units, Width::Single)?;
-        let mut buffer = Linear::buffer(&mut arena, [&self.hidden, &self.output])?;
+        let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single);
+        let mut hidden = Tile::take(&mut arena, 1, units, Width::Single);
+        let mut buffer = Linear::buffer(&mut arena, [&self.hidden, &self.output]);
+        arena.outcome()?;
         input.load(trunk);
         let limit = hidden.limit();
         self.hidden.each_single(

@@ -74,12 +74,9 @@ pub struct Buffer<'s>(&'s mut [u32]);
 
 impl<'s> Buffer<'s> {
     /// Room for whichever of `matrices` needs most.
-    pub fn take(
-        arena: &mut Arena<'s>,
-        matrices: &[&Weights<'_>],
-    ) -> Result<Buffer<'s>, ModelError> {
+    pub fn take(arena: &mut Arena<'s>, matrices: &[&Weights<'_>]) -> Buffer<'s> {
         let most = matrices.iter().map(|weights| weights.buffer_bytes()).max().unwrap_or(0);
-        Ok(Buffer(arena.take(most.div_ceil(size_of::<u32>()))?))
+        Buffer(arena.take(most.div_ceil(size_of::<u32>())))
     }
 }
 

@@ -47,6 +47,12 @@ pub enum Bytes<'a> {
     There { source: &'a dyn Source, start: usize, length: usize },
 }
 
+impl Default for Bytes<'_> {
+    fn default() -> Self {
+        Bytes::Here(&[])
+    }
+}
+
 impl fmt::Debug for Bytes<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = if self.are_here() { "in memory" } else { "in a source" };

@@ -65,6 +65,13 @@ pub struct Scale<'a> {
     multipliers: Words<'a>,
 }
 
+/// One bit and no multipliers.
+impl Default for Scale<'_> {
+    fn default() -> Self {
+        Scale { shift: Shift::saturating(1), multipliers: Words(&[]) }
+    }
+}
+
 impl<'a> Scale<'a> {
     /// A shift, then the multipliers; `None` if the shift is out of range.
     pub fn new(words: Words<'a>) -> Option<Scale<'a>> {
@@ -137,7 +144,8 @@ impl Place {
 
 /// Bytes in memory: those that lie there, or read into the arena.
 fn staged<'s, 'a: 's>(bytes: Bytes<'a>, arena: &mut Arena<'s>) -> Result<&'s [u8], ModelError> {
-    let buffer = arena.take(bytes.buffer(bytes.len()))?;
+    let buffer = arena.take(bytes.buffer(bytes.len()));
+    arena.outcome()?;
     bytes.get(0..bytes.len(), buffer)
 }
 
@@ -181,54 +189,81 @@ impl<'a> Reader<'a> {
             place: &mut self.place,
             arena,
             parts,
+            outcome: Ok(()),
         }
     }
 }
 
-/// Reads the sections of one layer.
+/// Reads the sections of one layer. The first error is kept for [`LayerReader::outcome`]; what is
+/// read from there on is empty, so that a layer is read without asking after each section.
 pub struct LayerReader<'r, 's> {
     sections: Bytes<'s>,
     precision: Precision,
     place: &'r mut Place,
     arena: &'r mut Arena<'s>,
     parts: Peekable<heapless::vec::IntoIter<Section, MAX_PARTS, usize>>,
+    outcome: Result<(), ModelError>,
 }
 
 impl<'s> LayerReader<'_, 's> {
+    /// Whether all that was read was there.
+    pub const fn outcome(&self) -> Result<(), ModelError> {
+        self.outcome
+    }
+
+    #[cold]
+    fn fail(&mut self, error: ModelError) {
+        self.outcome = self.outcome.and(Err(error));
+    }
+
+    /// What there is, or nothing.
+    fn keep<T: Default>(&mut self, found: Result<T, ModelError>) -> T {
+        match found {
+            Ok(found) => found,
+            Err(error) => {
+                self.fail(error);
+                T::default()
+            }
+        }
+    }
+
     /// The next section, which must hold `part`; to be read in parts.
-    pub fn bytes(&mut self, part: Part) -> Result<Bytes<'s>, ModelError> {
-        match self.parts.next_if(|section| section.part == part) {
+    pub fn bytes(&mut self, part: Part) -> Bytes<'s> {
+        let found = match self.parts.next_if(|section| section.part == part) {
             Some(section) => self.place.take(self.sections, section),
             None => Err(ModelError::Section { index: self.place.index, part }),
-        }
+        };
+        self.keep(found)
     }
 
     /// The next section, which must hold `part`, in memory.
-    fn take(&mut self, part: Part) -> Result<&'s [u8], ModelError> {
-        staged(self.bytes(part)?, self.arena)
+    fn take(&mut self, part: Part) -> &'s [u8] {
+        let bytes = self.bytes(part);
+        let found = staged(bytes, self.arena);
+        self.keep(found)
     }
 
-    pub fn halves(&mut self, part: Part) -> Result<Halves<'s>, ModelError> {
-        Ok(Halves::of(self.take(part)?))
+    pub fn halves(&mut self, part: Part) -> Halves<'s> {
+        Halves::of(self.take(part))
     }
 
-    pub fn words(&mut self, part: Part) -> Result<Words<'s>, ModelError> {
-        Ok(Words(self.take(part)?.as_chunks().0))
+    pub fn words(&mut self, part: Part) -> Words<'s> {
+        Words(self.take(part).as_chunks().0)
     }
 
-    pub fn scale(&mut self, part: Part) -> Result<Scale<'s>, ModelError> {
-        Scale::new(self.words(part)?).ok_or(ModelError::Shift(part))
+    pub fn scale(&mut self, part: Part) -> Scale<'s> {
+        let words = self.words(part);
+        self.keep(Scale::new(words).ok_or(ModelError::Shift(part)))
     }
 
-    pub fn norm_scale(&mut self) -> Result<NormScale, ModelError> {
-        let words = self.words(Part::NormScale)?;
+    pub fn norm_scale(&mut self) -> NormScale {
+        let words = self.words(Part::NormScale);
         let (shift, epsilon) = (words.get(0), words.get(1) as u32);
         let widest = i32::from(Shift::MOST);
-        if (-widest..=widest).contains(&shift) {
-            Ok(NormScale { shift, epsilon })
-        } else {
-            Err(ModelError::Shift(Part::NormScale))
+        if !(-widest..=widest).contains(&shift) {
+            self.fail(ModelError::Shift(Part::NormScale));
         }
+        NormScale { shift, epsilon }
     }
 
     /// How wide the activations are that the squares' matrices read.
@@ -237,16 +272,16 @@ impl<'s> LayerReader<'_, 's> {
     }
 
     /// A matrix whose rows end in no bias.
-    pub fn linear(&mut self, matrix: Matrix) -> Result<Linear<'s>, ModelError> {
-        let weights = self.bytes(Part::Weights(matrix))?;
-        let scales = self.scale(Part::Scales(matrix))?;
+    pub fn linear(&mut self, matrix: Matrix) -> Linear<'s> {
+        let weights = self.bytes(Part::Weights(matrix));
+        let scales = self.scale(Part::Scales(matrix));
         let bits = matrix.bits(self.precision.weights);
-        Ok(Linear::new(Weights::new(weights, scales.len(), bits), scales))
+        Linear::new(Weights::new(weights, scales.len(), bits), scales)
     }
 
     /// A matrix with biases.
-    pub fn linear_with_bias(&mut self, matrix: Matrix) -> Result<Linear<'s>, ModelError> {
-        let linear = self.linear(matrix)?;
-        Ok(linear.with_bias(self.words(Part::Bias(matrix))?))
+    pub fn linear_with_bias(&mut self, matrix: Matrix) -> Linear<'s> {
+        let linear = self.linear(matrix);
+        linear.with_bias(self.words(Part::Bias(matrix)))
     }
 }

@@ -1,7 +1,7 @@
 //! Rows of 16-bit factors, one after another.
 use crate::net::{
     infer::{parts::part, scratch::Arena},
-    kbz::{GROUP, ModelError},
+    kbz::GROUP,
 };
 
 /// Halfwords of scratch for `count` rows of `length` numbers, on every target.
@@ -41,12 +41,8 @@ pub struct Rows<'s> {
 
 impl<'s> Rows<'s> {
     /// Numbers of any value.
-    pub fn take(
-        arena: &mut Arena<'s>,
-        count: usize,
-        length: usize,
-    ) -> Result<Rows<'s>, ModelError> {
-        Ok(Rows { halves: arena.take(count * length)?, count, length })
+    pub fn take(arena: &mut Arena<'s>, count: usize, length: usize) -> Rows<'s> {
+        Rows { halves: arena.take(count * length), count, length }
     }
 
     /// Sets a row.

@@ -1,9 +1,6 @@
 //! Activations at a matrix's input, as the inner loops read them.
 use super::{Width, chosen};
-use crate::net::{
-    infer::scratch::Arena,
-    kbz::{GROUP, ModelError},
-};
+use crate::net::{infer::scratch::Arena, kbz::GROUP};
 
 /// Words of scratch for the activations `[tokens, columns]`: tokens lie in pairs, each column of
 /// a pair takes a word, on every target.
@@ -36,21 +33,20 @@ pub struct Tile<'s> {
 }
 
 impl<'s> Tile<'s> {
-    /// Activations of any value, but zeros in the columns that fill the last group. One token is
+    /// None if there is no room. Else activations of any value, but zeros in the columns that fill the last group. One token is
     /// [`Width::Single`], several are one of the others.
-    pub fn take(
-        arena: &mut Arena<'s>,
-        tokens: usize,
-        columns: usize,
-        width: Width,
-    ) -> Result<Tile<'s>, ModelError> {
+    pub fn take(arena: &mut Arena<'s>, tokens: usize, columns: usize, width: Width) -> Tile<'s> {
         debug_assert_eq!(tokens == 1, width == Width::Single);
         debug_assert!(tokens == 1 || tokens.is_multiple_of(2));
-        let words = arena.take::<u32>(words(tokens, columns, width))?;
+        let needed = words(tokens, columns, width);
+        let words = arena.take::<u32>(needed);
+        if words.len() < needed {
+            return Tile { words, columns: 0, tokens: 0, width };
+        }
         if !columns.is_multiple_of(GROUP) {
             words.fill(if width == Width::Narrow { ZEROS } else { 0 });
         }
-        Ok(Tile { words, columns, tokens, width })
+        Tile { words, columns, tokens, width }
     }
 
     /// Tokens.

@@ -164,7 +164,7 @@ fn matrix(
     for (i, weight) in weights.iter_mut().enumerate() {
         *weight = pattern.weight(i, random);
     }
-    let mut tile = Tile::take(&mut Arena::new(&mut scratch.0, 0)?, tokens, columns, width)?;
+    let mut tile = Tile::take(&mut Arena::new(&mut scratch.0, 0)?, tokens, columns, width);
     let limit = tile.limit();
     for column in 0..columns {
         let mut values = [0; SEVERAL];
@@ -203,8 +203,8 @@ fn dots(
 ) -> Result<(), ModelError> {
     let mut memory = Aligned([0; 2 * HALVES]);
     let mut arena = Arena::new(&mut memory.0, 0)?;
-    let mut factors = Factors::take(&mut arena, 2, length)?;
-    let mut rows = Rows::take(&mut arena, count, length)?;
+    let mut factors = Factors::take(&mut arena, 2, length);
+    let mut rows = Rows::take(&mut arena, count, length);
     let limit = pair_limit(length);
     for vector in 0..2 {
         let start = vector * length;
@@ -254,7 +254,7 @@ mod tests {
                 let weights: Vec<i8> = (0..bytes).map(|i| pattern.weight(i, &mut random)).collect();
                 let mut memory = vec![0; 4 * tile_words(tokens, columns) + 3];
                 let mut arena = Arena::new(&mut memory, 0).unwrap();
-                let mut tile = Tile::take(&mut arena, tokens, columns, width).unwrap();
+                let mut tile = Tile::take(&mut arena, tokens, columns, width);
                 let limit = tile.limit();
                 let activations: Vec<Vec<i16>> = (0..tokens)
                     .map(|_| {

@@ -83,15 +83,17 @@ impl<'a> Product<'a> {
         let linear = Linear::new(weights, Scale::new(Words::new(&SCALES)).ok_or(wrong)?);
         let needed = 4 * Product::words(tokens);
         let mut arena = Arena::new(bytemuck::cast_slice_mut(memory), needed)?;
-        let mut tile = Tile::take(&mut arena, tokens, WIDTH, width)?;
+        let mut tile = Tile::take(&mut arena, tokens, WIDTH, width);
         let mut random = Random(1);
         for token in 0..tokens {
             for column in 0..WIDTH {
                 tile.set(token, column, random.within(127));
             }
         }
-        let sums = arena.take(2 * tokens)?;
-        Ok(Product { linear, tile, sums, buffer: Linear::buffer(&mut arena, [&linear])? })
+        let sums = arena.take(2 * tokens);
+        let buffer = Linear::buffer(&mut arena, [&linear]);
+        arena.outcome()?;
+        Ok(Product { linear, tile, sums, buffer })
     }
 
     /// Fills `outputs`, `[tokens, WIDTH]`.

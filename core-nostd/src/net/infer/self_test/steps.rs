@@ -92,8 +92,8 @@ fn stored(
 ) -> Result<u64, ModelError> {
     let mut memory = Aligned([0; 2 * ROWS]);
     let mut arena = Arena::new(&mut memory.0, 0)?;
-    let mut factors = Factors::take(&mut arena, 2, columns)?;
-    let mut rows = Rows::take(&mut arena, SEVERAL, columns)?;
+    let mut factors = Factors::take(&mut arena, 2, columns);
+    let mut rows = Rows::take(&mut arena, SEVERAL, columns);
     (0..2).for_each(|row| factors.set_row(row, (0..columns).map(|_| random.half() >> 8)));
     for row in 0..SEVERAL {
         random.sums(sums).into_row(&mut rows, row);
@@ -126,7 +126,7 @@ fn gated(columns: usize, random: &mut Random, digest: u64) -> Result<u64, ModelE
     let (mut gates, mut digest) = ([0; SEVERAL], digest);
     for width in [Width::Narrow, Width::Wide] {
         let mut memory = Aligned([0; 4 * tile_words(SEVERAL, LONGEST)]);
-        let mut tile = Tile::take(&mut Arena::new(&mut memory.0, 0)?, SEVERAL, columns, width)?;
+        let mut tile = Tile::take(&mut Arena::new(&mut memory.0, 0)?, SEVERAL, columns, width);
         for unit in 0..columns {
             let left = random.next() % 12;
             // Most within the table, some beyond it, some beyond what may be.
@@ -168,7 +168,7 @@ fn normalized(
     let mut digest = digest;
     for (tokens, width) in [(1, Width::Single), (2, Width::Narrow), (SEVERAL, Width::Wide)] {
         let mut memory = Aligned([0; 4 * tile_words(SEVERAL, LONGEST)]);
-        let mut tile = Tile::take(&mut Arena::new(&mut memory.0, 0)?, tokens, columns, width)?;
+        let mut tile = Tile::take(&mut Arena::new(&mut memory.0, 0)?, tokens, columns, width);
         for token in 0..tokens {
             let mut row = Aligned([0; LONGEST + 1]);
             let row = &mut row.0[token % 2..][..columns];
@@ -188,8 +188,8 @@ fn normalized(
 fn attended(random: &mut Random, digest: u64) -> Result<u64, ModelError> {
     let mut memory = Aligned([0; 2 * PROBABILITIES]);
     let mut arena = Arena::new(&mut memory.0, 0)?;
-    let mut probabilities = Factors::take(&mut arena, 2, SQUARES)?;
-    let mut values = Rows::take(&mut arena, 1, SQUARES)?;
+    let mut probabilities = Factors::take(&mut arena, 2, SQUARES);
+    let mut values = Rows::take(&mut arena, 1, SQUARES);
     values.set_row(0, (1..).take(SQUARES));
     for query in 0..2 {
         let mut scores = [0; SQUARES];

@@ -6,7 +6,7 @@ use crate::net::{
         parts::part,
         scratch::Arena,
     },
-    kbz::{GROUP, ModelError},
+    kbz::GROUP,
 };
 
 /// A matrix `[count, length]`, padded with zeros to an even number of rows and to whole groups of
@@ -19,15 +19,15 @@ pub struct Rows<'s> {
 }
 
 impl<'s> Rows<'s> {
-    pub fn take(
-        arena: &mut Arena<'s>,
-        count: usize,
-        length: usize,
-    ) -> Result<Rows<'s>, ModelError> {
+    pub fn take(arena: &mut Arena<'s>, count: usize, length: usize) -> Rows<'s> {
         let (groups, pairs) = (length.div_ceil(GROUP), count.div_ceil(2));
-        let words = arena.take(pairs * groups * TOKEN_GROUP)?;
+        let needed = pairs * groups * TOKEN_GROUP;
+        let words: &mut [u32] = arena.take(needed);
         words.fill(0);
-        Ok(Rows { words, groups, pairs })
+        match words.len() == needed {
+            true => Rows { words, groups, pairs },
+            false => Rows { words, groups: 0, pairs: 0 },
+        }
     }
 
     /// Sets a row.

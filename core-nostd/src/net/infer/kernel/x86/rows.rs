@@ -3,7 +3,7 @@ use super::{
     super::{Columns, rows},
     row_dots,
 };
-use crate::net::{infer::scratch::Arena, kbz::ModelError};
+use crate::net::infer::scratch::Arena;
 
 /// Vectors by which rows are multiplied.
 pub use rows::Rows as Factors;
@@ -17,14 +17,10 @@ pub struct Rows<'s> {
 
 impl<'s> Rows<'s> {
     /// Numbers of any value, but zeros where a pair of columns has only one.
-    pub fn take(
-        arena: &mut Arena<'s>,
-        count: usize,
-        length: usize,
-    ) -> Result<Rows<'s>, ModelError> {
-        let halves = arena.take(count * length.next_multiple_of(2))?;
+    pub fn take(arena: &mut Arena<'s>, count: usize, length: usize) -> Rows<'s> {
+        let halves = arena.take(count * length.next_multiple_of(2));
         halves.fill(0);
-        Ok(Rows { halves, count })
+        Rows { halves, count }
     }
 
     /// Sets a row.

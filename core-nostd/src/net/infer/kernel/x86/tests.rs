@@ -41,7 +41,7 @@ fn matrix(
     weights.fill_with(|| numbers.next(128, extreme).clamp(-128, 127) as i8);
     let mut memory = vec![0; 4 * super::super::tile_words(tokens, columns) + 3];
     let mut arena = Arena::new(&mut memory, 0).unwrap();
-    let mut tile = Tile::take(&mut arena, tokens, columns, width).unwrap();
+    let mut tile = Tile::take(&mut arena, tokens, columns, width);
     let limit = tile.limit();
     let mut draw = || numbers.next(limit, extreme) as i16;
     let x: Vec<Vec<i16>> = (0..tokens).map(|_| (0..columns).map(|_| draw()).collect()).collect();
@@ -77,8 +77,8 @@ fn rows(length: usize, count: usize, extreme: bool, numbers: &mut Numbers) {
     let halves = row_halves(count, length) + row_halves(2, length);
     let mut memory = vec![0xff; 2 * halves + 7];
     let mut arena = Arena::new(&mut memory, 0).unwrap();
-    let mut factors = Factors::take(&mut arena, 2, length).unwrap();
-    let mut rows = Rows::take(&mut arena, count, length).unwrap();
+    let mut factors = Factors::take(&mut arena, 2, length);
+    let mut rows = Rows::take(&mut arena, count, length);
     for (number, values) in vectors.iter().enumerate() {
         factors.set_row(number, values.iter().copied());
     }
