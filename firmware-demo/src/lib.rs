@@ -10,6 +10,8 @@ pub mod clock;
 pub mod end;
 pub mod line;
 pub mod net;
+#[cfg(board = "mps2")]
+pub mod serial_flash;
 #[cfg(target_arch = "arm")]
 pub mod stack;
 #[cfg(not(feature = "chip"))]

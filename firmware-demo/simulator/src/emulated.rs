@@ -16,6 +16,8 @@ pub struct Answer {
     pub message: Option<String>,
     /// The position of its game as a FEN, if that changed.
     pub position: Option<String>,
+    /// How many moves the game has that was just saved, if it was.
+    pub saved: Option<usize>,
     /// What the parts of the work took, in instructions.
     pub costs: Vec<(String, u64)>,
 }
@@ -31,6 +33,15 @@ pub struct Emulated {
 }
 
 impl Emulated {
+    /// What ends the emulator at once, as if the power went.
+    pub fn power(&self) -> impl FnOnce() + Send + 'static {
+        let id = self.child.id();
+        move || {
+            // It may have ended by itself.
+            let _ = Command::new("kill").args(["-9", &id.to_string()]).status();
+        }
+    }
+
     /// Starts `image`; `lines` are QEMU's devices at the other ends of the board's second and third
     /// UART, such as `pty`, `unix:PATH` or `null`.
     ///
@@ -73,6 +84,7 @@ impl Emulated {
             match kind {
                 "." => return Ok(answer),
                 "l" => answer.lamps = Some(lamps(rest).with_context(|| line.clone())?),
+                "k" => answer.saved = Some(rest.parse()?),
                 "m" => answer.message = Some(rest.to_owned()),
                 "p" => answer.position = Some(rest.to_owned()),
                 "t" => {

@@ -4,6 +4,7 @@ pub mod contacts;
 pub mod desk;
 pub mod draw;
 pub mod emulated;
+pub mod flash;
 pub mod games;
 pub mod hand;
 pub mod sitting;

@@ -39,6 +39,8 @@ pub struct Sitting {
     pub position: Chess,
     /// What the parts of its work took.
     pub costs: Costs,
+    /// How many moves the game had that was saved last.
+    pub saved: Option<usize>,
     transcript: Option<Box<dyn Write + Send>>,
 }
 
@@ -48,10 +50,24 @@ impl Sitting {
     /// # Errors
     /// The board is gone.
     pub fn new(emulated: Emulated, style: Style, scan_ms: u32, seed: u64) -> Result<Self> {
+        let occupied = Chess::default().board().occupied();
+        Self::with_men(emulated, style, Contacts::new(occupied, scan_ms), seed)
+    }
+
+    /// Sits down at a board whose men stand anywhere.
+    ///
+    /// # Errors
+    /// The board is gone.
+    pub fn with_men(
+        emulated: Emulated,
+        style: Style,
+        contacts: Contacts,
+        seed: u64,
+    ) -> Result<Self> {
         let position = Chess::default();
         let mut sitting = Self {
             emulated,
-            contacts: Contacts::new(position.board().occupied(), scan_ms),
+            contacts,
             style,
             rng: ChaCha8Rng::seed_from_u64(seed),
             lamps: Frame::DARK,
@@ -59,6 +75,7 @@ impl Sitting {
             message: String::new(),
             position,
             costs: Costs::new(),
+            saved: None,
             transcript: None,
         };
         sitting.wait(DECIDED_MS)?;
@@ -85,6 +102,7 @@ impl Sitting {
                 *most = instructions.max(*most);
                 *count += 1;
             }
+            self.saved = answer.saved.or(self.saved);
             let mut seen = Vec::new();
             if let Some((lamps, signal)) = answer.lamps {
                 (self.lamps, self.signal) = (lamps, signal);

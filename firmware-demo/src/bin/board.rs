@@ -3,9 +3,10 @@
 //! UART0 is the wood: a line for each look at the contacts, `f MILLISECONDS HEX`, the sixteen digits
 //! being the occupied squares, h8 the highest bit; `b NAME` for a button; `s FEN` for a position to be set up; `a NAME` for the protocol of the line to the
 //! app, `cpp` at first, `pegasus` or `certabo`; `q` when the power goes.
-//! Each look is answered by what has changed, `l LAMPS SIGNAL`, `m WORDS` and `p FEN`, by what it took,
-//! `t PART INSTRUCTIONS`, and at last by a line with a dot: then the board is ready for the next look,
-//! so that a run repeats to the byte. UART1 is the line to the app.
+//! Each look is answered by what has changed, `l LAMPS SIGNAL`, `m WORDS` and `p FEN`, by `k
+//! MOVES` when the game is saved, by what it took, `t PART INSTRUCTIONS`, and at last by a line with a dot: then the board is ready for the next look,
+//! so that a run repeats to the byte. UART1 is the line to the app, UART2 that to
+//! the flash where games are saved, if there is any.
 #![no_std]
 #![no_main]
 
@@ -19,11 +20,13 @@ use kibitzer_core::protocol::cpp::{Features, Link};
 use kibitzer_core::protocol::pegasus::Identity;
 use kibitzer_core::protocol::{Certabo, Cpp, Pegasus, Protocol};
 use kibitzer_core::shakmaty::{Bitboard, Chess, EnPassantMode, fen::Fen};
+use kibitzer_core::storage::Storage;
 use kibitzer_core::viveka::FITTED;
 use kibitzer_firmware::board_loop::{self, Look, Part, Seen, Wires};
 use kibitzer_firmware::clock::Clock;
 use kibitzer_firmware::end::exit;
 use kibitzer_firmware::line::Lines;
+use kibitzer_firmware::serial_flash::SerialFlash;
 use kibitzer_firmware::uart::{self, Ports, Receiver, Transmitter};
 use kibitzer_firmware::{entry, stack};
 
@@ -40,14 +43,23 @@ fn main() -> ! {
     static mut BOARD: Option<Chessboard<'static>> = None;
 
     let core = cortex_m::Peripherals::take().expect("nobody took them before main");
-    let Ports { input, output, diagnostics, link, .. } =
+    let Ports { input, output, diagnostics, link, store } =
         uart::take().expect("nobody took them before main");
+    let mut storage =
+        SerialFlash::find(store).and_then(|flash| Storage::mount(flash, SerialFlash::RANGE).ok());
     let board = BOARD.insert(Chessboard::new(
         Mind { weights: &FITTED, net: None },
         Settings::default(),
         SEED,
     ));
+    if let Some(storage) = &mut storage {
+        board.resume(|game, settings| {
+            let _ = storage.load(game);
+            *settings = Settings::from_bytes(storage.settings()).unwrap_or_default();
+        });
+    }
     let mut wires = Wood {
+        storage,
         lines: Lines::new(input),
         output,
         link,
@@ -69,6 +81,7 @@ fn main() -> ! {
 
 /// The wood at the other end of the line.
 struct Wood {
+    storage: Option<Storage<SerialFlash>>,
     lines: Lines<Receiver>,
     output: Transmitter,
     link: Receiver,
@@ -192,8 +205,14 @@ impl Wires for Wood {
         }
     }
 
-    fn save(&mut self, _: &Chessboard<'_>) -> bool {
-        true
+    fn save(&mut self, board: &Chessboard<'_>) -> bool {
+        let Some(storage) = &mut self.storage else { return true };
+        let is_saved = storage.save(board.game(), &board.settings().to_bytes()).is_ok();
+        if is_saved {
+            // From now on it outlives the power.
+            let _ = writeln!(self.output, "k {}", board.game().len());
+        }
+        is_saved
     }
 
     fn feed(&mut self) {}

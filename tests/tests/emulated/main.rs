@@ -4,6 +4,7 @@
 //! `cargo xtask test` builds the image and names it in `KIBITZER_BOARD_IMAGE`; without it these tests
 //! pass by.
 mod apps;
+mod power;
 
 use std::path::PathBuf;
 
