@@ -152,7 +152,8 @@ fn show(sitting: &Sitting) {
 
 /// What can be typed.
 const HELP: &str = "e2e4 (e7e8q): make a move; e2: lift or put down; =e2: press a square; follow: do \
-     what the lamps ask; fen FEN: a position to set up; hint, back, new, side, level, yes, no: buttons; wait MS; quit";
+     what the lamps ask; fen FEN: a position to set up; \
+     picture FILE.svg; hint, back, new, side, level, yes, no: buttons; wait MS; quit";
 
 /// Does what is typed.
 fn converse(sitting: &mut Sitting) -> Result<()> {
@@ -185,6 +186,12 @@ fn obey(sitting: &mut Sitting, line: &str) -> Result<()> {
         _ => {
             if let Some(ms) = line.strip_prefix("wait ") {
                 return sitting.wait(ms.parse()?);
+            }
+            if let Some(path) = line.strip_prefix("picture ") {
+                let Sitting { position, lamps, signal, message, .. } = &*sitting;
+                let occupied = sitting.contacts.occupied();
+                let svg = draw::picture(position, occupied, lamps, *signal, message);
+                return std::fs::write(path, svg).with_context(|| path.to_owned());
             }
             if let Some(fen) = line.strip_prefix("fen ") {
                 return sitting.set_up(fen);

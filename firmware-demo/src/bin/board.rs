@@ -15,6 +15,8 @@ use core::fmt::Write as _;
 use kibitzer_core::chessboard::{Button, Chessboard, Settings, Task};
 use kibitzer_core::coach::Mind;
 use kibitzer_core::lamps::Frame;
+#[cfg(feature = "net")]
+use kibitzer_core::net::Model;
 use kibitzer_core::position::parse_fen;
 use kibitzer_core::protocol::cpp::{Features, Link};
 use kibitzer_core::protocol::pegasus::Identity;
@@ -26,6 +28,8 @@ use kibitzer_firmware::board_loop::{self, Look, Part, Seen, Wires};
 use kibitzer_firmware::clock::Clock;
 use kibitzer_firmware::end::exit;
 use kibitzer_firmware::line::Lines;
+#[cfg(feature = "net")]
+use kibitzer_firmware::net;
 use kibitzer_firmware::serial_flash::SerialFlash;
 use kibitzer_firmware::uart::{self, Ports, Receiver, Transmitter};
 use kibitzer_firmware::{entry, stack};
@@ -39,19 +43,24 @@ const POLLS: usize = 64;
 
 #[entry]
 fn main() -> ! {
-    // The runtime hands it out once, as `&'static mut`.
+    // The runtime hands each out once, as `&'static mut`.
     static mut BOARD: Option<Chessboard<'static>> = None;
+    #[cfg(feature = "net")]
+    static mut MODEL: Option<Model<'static>> = None;
+    #[cfg(feature = "net")]
+    static mut SCRATCH: [u8; net::SCRATCH_BYTES] = [0; net::SCRATCH_BYTES];
 
     let core = cortex_m::Peripherals::take().expect("nobody took them before main");
     let Ports { input, output, diagnostics, link, store } =
         uart::take().expect("nobody took them before main");
     let mut storage =
         SerialFlash::find(store).and_then(|flash| Storage::mount(flash, SerialFlash::RANGE).ok());
-    let board = BOARD.insert(Chessboard::new(
-        Mind { weights: &FITTED, net: None },
-        Settings::default(),
-        SEED,
-    ));
+    #[cfg(feature = "net")]
+    let net = Some((&*MODEL.insert(net::open()), &mut SCRATCH[..]));
+    #[cfg(not(feature = "net"))]
+    let net = None;
+    let mind = Mind { weights: &FITTED, net };
+    let board = BOARD.insert(Chessboard::new(mind, Settings::default(), SEED));
     if let Some(storage) = &mut storage {
         board.resume(|game, settings| {
             let _ = storage.load(game);
