@@ -5,7 +5,8 @@
 //! - [`cli`]: the command line; [`commands`] holds one file a subcommand.
 //! - [`pgn`], [`records`], [`batches`]: games to training records to batches; [`examples`] is what
 //!   these and other sources of training data have in common. [`positions`]: when two are the
-//!   same; [`shard`]: a part of the work.
+//!   same; [`spelling`]: moves as they are written; [`chess960`]: positions of that game told from
+//!   those of chess; [`shard`]: a part of the work.
 //! - [`model`], [`checkpoint`], [`network`], [`device`]: a network in its files and at work.
 //! - [`library`], [`fit`], [`judge`], [`engine`]: labelled positions, Viveka's weights fitted to them, and
 //!   how well choices do on them; [`report`] writes all of it up. [`labels`] are the same
@@ -23,6 +24,7 @@
 pub mod bands;
 pub mod batches;
 pub mod checkpoint;
+pub mod chess960;
 pub mod cli;
 pub mod commands;
 pub mod device;
@@ -49,6 +51,7 @@ pub mod quantize;
 pub mod records;
 pub mod report;
 pub mod shard;
+pub mod spelling;
 pub mod stats;
 pub mod suite;
 pub mod train;

@@ -65,7 +65,7 @@ fn an_empty_pgn_has_no_games() {
     fs::write(folder.path().join("cut.pgn"), "1. e4 e5 2. Nf").unwrap();
     assert_eq!(
         mistake(folder.path(), &words("pack cut.pgn -o records")),
-        "no whole game (1 skipped; cut.pgn game 1: it ends without 1-0, 0-1 or 1/2-1/2), \
+        "no whole game (1 skipped; cut.pgn game 1: the text ends before it does), \
          cut.pgn: give a PGN file with finished games"
     );
     assert_eq!(names(folder.path()), ["cut.pgn", "empty.pgn"]);

@@ -44,6 +44,41 @@ fn what_is_left_out_is_counted_with_the_first_three_reasons() {
     );
 }
 
+/// Each of these was once read as another game than was played, or swallowed the next.
+#[test]
+fn words_that_are_no_moves_and_what_does_not_end_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let game = |moves: &str| format!("[Event \"x\"]\n\n{moves}\n\n");
+    let text = game("1. Sf3 Nf6 2. Ng1 1-0")
+        + &game("1. e2-e4 e7-e5 2. Ng1-f3 Nb8xc6 1-0")
+        + &game("1. e4 {best 1-0")
+        + &game("1. e4 e5 0000 2. Nf3 1-0")
+        + &game("1. e2-e4 d7-d5 2. e4xd5 1:0");
+    fs::write(folder.path().join("games.pgn"), text).unwrap();
+    let shuffled = "[FEN \"bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w KQkq - 2 9\"]";
+    let more = format!("[Result \"1/2\"]\n\n1. e4 e5\n\n{shuffled}\n\n9. h3 1-0\n");
+    fs::write(folder.path().join("more.pgn"), more).unwrap();
+    let pack = |game: &str| said(folder.path(), &format!("pack {game} -o records --held-out 0"));
+    assert_eq!(
+        pack("games.pgn"),
+        [
+            "INFO 3 positions of 1 games; 0 repeated games left out, 4 skipped",
+            "WARN skipped games.pgn game 1: Sf3 after 0 half-moves is no move",
+            "WARN skipped games.pgn game 2: Nb8xc6 after 3 half-moves is not legal",
+            "WARN skipped games.pgn game 3: a comment does not end",
+            "INFO 3 different positions stand for 3 moves of 1 games; 0 held out",
+        ]
+    );
+    assert_eq!(
+        pack("more.pgn"),
+        [
+            "INFO 2 positions of 1 games; 0 repeated games left out, 1 skipped",
+            "WARN skipped more.pgn game 2: its FEN tag has castling rights of Chess960, which is not read",
+            "INFO 2 different positions stand for 2 moves of 1 games; 0 held out",
+        ]
+    );
+}
+
 #[test]
 fn wrong_ranges_shards_and_shares_are_named() {
     let folder = tempfile::tempdir().unwrap();

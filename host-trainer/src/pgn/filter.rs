@@ -3,7 +3,10 @@ use std::{fmt, str::FromStr};
 
 use kibitzer_core::shakmaty::Color;
 
-use super::tags::{Date, Tags};
+use super::{
+    ending::Ending,
+    tags::{Date, Tags},
+};
 
 /// The values from `from` to `to`, both included; what is not said is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,30 +43,13 @@ impl<T: FromStr + PartialOrd> FromStr for Range<T> {
     }
 }
 
-/// How a game ended, as PGN writes it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ending(pub Option<Color>);
-
-impl FromStr for Ending {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Ending, String> {
-        match text {
-            "1-0" => Ok(Ending(Some(Color::White))),
-            "0-1" => Ok(Ending(Some(Color::Black))),
-            "1/2-1/2" => Ok(Ending(None)),
-            _ => Err("give 1-0, 0-1 or 1/2-1/2".into()),
-        }
-    }
-}
-
 /// What a game must have to be read; the default asks for nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 pub struct Filter {
-    /// Only games of two players rated so, as in 2400.. or 2000..2199.
+    /// Only games of two players rated so, as in 2400.. (or 2400, the same) or 2000..2199.
     #[arg(long, value_name = "FROM..TO")]
     pub elo: Option<Range<u16>>,
-    /// Only games played then, as in 2015..2019.06; both ends count.
+    /// Only games played then, as in 2015..2019.06; both ends count. 2015 alone is 2015 and later.
     #[arg(long, value_name = "FROM..TO")]
     pub date: Option<Range<Date>>,
     /// Only games that ended so, as in 1-0,0-1.

@@ -3,10 +3,17 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `source.rs` | files and standard input, plain or compressed |
-//! | `game.rs` | one game: its positions, or why it is skipped |
-//! | `tags.rs`, `filter.rs` | what is asked of a game |
+//! | `lines.rs`, `movetext.rs` | the text in lines, and a line in words and comments |
+//! | `reader.rs` | from lines to a game |
+//! | `game.rs`, `fault.rs` | its positions, or why it is skipped |
+//! | `ending.rs`, `tags.rs`, `filter.rs` | what is asked of a game |
+mod ending;
+mod fault;
 mod filter;
 mod game;
+mod lines;
+mod movetext;
+mod reader;
 mod source;
 mod tags;
 
@@ -17,19 +24,16 @@ use std::{
 };
 
 use anyhow::Result;
-pub use filter::{Ending, Filter, Range, Unwanted};
-use game::{Fault, GameVisitor};
+pub use ending::Ending;
+use fault::Fault;
+pub use filter::{Filter, Range, Unwanted};
 pub use game::{Game, Step};
-use pgn_reader::Reader;
-pub use source::open;
+use lines::{End, Lines};
+use reader::GameReader;
+pub use source::{Spool, open, spool};
 pub use tags::{Date, Tags};
 
 use crate::{error::UserError, progress};
-
-/// Bytes of a line of tags that are read; a longer one is broken.
-const TAG_LINE: usize = 1 << 13;
-/// Bytes of a comment that are read at once.
-const COMMENT: usize = 1 << 14;
 
 /// Reasons kept for [`Summary::reasons`].
 const REASONS: usize = 3;
@@ -84,14 +88,14 @@ impl Summary {
 /// Reads games.
 #[derive(Debug, Default)]
 pub struct Games {
-    visitor: GameVisitor,
+    reader: GameReader,
     summary: Summary,
 }
 
 impl Games {
     /// Reads those that the filter asks for; their comments are kept if that is wanted.
     pub fn new(filter: &Filter, comments: bool) -> Games {
-        Games { visitor: GameVisitor::new(filter.clone(), comments), summary: Summary::default() }
+        Games { reader: GameReader::new(filter.clone(), comments), summary: Summary::default() }
     }
 
     /// Calls `take` with every whole game of the PGN text `input`, named `name` in errors. A
@@ -105,25 +109,41 @@ impl Games {
         input: impl io::Read,
         mut take: impl FnMut(&Game) -> Result<()>,
     ) -> Result<()> {
-        let reader = Reader::build(input).set_supported_tag_line_length(TAG_LINE);
-        let mut reader = reader.set_supported_comment_length(COMMENT).finish();
-        for number in 1.. {
-            let fault = match reader.read_game(&mut self.visitor) {
-                Ok(None) => break,
-                Ok(Some(Ok(()))) => {
-                    let game = self.visitor.game();
-                    self.summary.games += 1;
-                    self.summary.positions += game.steps.len() as u64;
-                    take(&game)?;
-                    continue;
-                }
-                Ok(Some(Err(fault))) => fault,
-                Err(error) if error.kind() == io::ErrorKind::InvalidData => Fault::Syntax(error),
-                Err(error) => return Err(breaks_off(name, number, &error).into()),
-            };
-            self.summary.leave_out(name, number, &fault);
+        let mut lines = Lines::new(input);
+        let (mut number, mut cut) = (1, false);
+        self.reader.begin();
+        loop {
+            let line = lines.next().map_err(|error| breaks_off(name, number, &error))?;
+            if line.is_none_or(|(line, _)| self.reader.ends_before(line)) {
+                number += u64::from(self.end(name, number, cut, &mut take)?);
+            }
+            let Some((line, end)) = line else { return Ok(()) };
+            self.reader.line(line, end);
+            cut = end == End::Text;
         }
-        Ok(())
+    }
+
+    /// Closes game `number` and hands it out, or counts it as left out; says whether there was one.
+    fn end(
+        &mut self,
+        name: &Path,
+        number: u64,
+        cut: bool,
+        take: &mut impl FnMut(&Game) -> Result<()>,
+    ) -> Result<bool> {
+        let found = self.reader.end(cut);
+        match &found {
+            Some(Ok(())) => {
+                let game = self.reader.game();
+                self.summary.games += 1;
+                self.summary.positions += game.steps.len() as u64;
+                take(&game)?;
+            }
+            Some(Err(fault)) => self.summary.leave_out(name, number, fault),
+            None => {}
+        }
+        self.reader.begin();
+        Ok(found.is_some())
     }
 
     /// What has been read so far.

@@ -1,5 +1,7 @@
 //! What a game's tags say of it.
-use std::str::FromStr;
+use std::{borrow::Cow, str::FromStr};
+
+use super::ending::{Ending, Marker};
 
 /// A day, a month or a year: what is not known is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,6 +62,8 @@ pub struct Tags {
     pub date: Option<Date>,
     /// Seconds that a player has for 40 moves.
     pub time: Option<u32>,
+    /// How it ended.
+    pub result: Option<Ending>,
     /// The opening's code and name, what there is of them.
     pub opening: String,
 }
@@ -80,10 +84,61 @@ impl Tags {
                 }
                 self.opening.push_str(value);
             }
+            b"Result" => {
+                self.result = match Marker::of(value.trim().as_bytes()) {
+                    Some(Marker::Ended(ending)) => Some(ending),
+                    _ => None,
+                }
+            }
             b"TimeControl" => self.time = seconds(value.trim()),
             _ => {}
         }
     }
+}
+
+/// A tag of a line, and what follows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Tag<'a> {
+    /// Its name.
+    pub name: &'a [u8],
+    /// What stands between the quotes, as it is written; `None` if there are none.
+    pub value: Option<&'a [u8]>,
+    /// The rest of the line.
+    pub rest: &'a [u8],
+}
+
+impl Tag<'_> {
+    /// The value; what is no text is replaced.
+    pub(super) fn text(&self) -> Cow<'_, str> {
+        let text = String::from_utf8_lossy(self.value.unwrap_or_default());
+        if text.contains('\\') {
+            text.replace("\\\"", "\"").replace("\\\\", "\\").into()
+        } else {
+            text
+        }
+    }
+}
+
+/// The tag with which a line starts; without quotes, all up to `]` or the line's end is its name.
+pub(super) fn tag(line: &[u8]) -> Option<Tag<'_>> {
+    let inside = line.strip_prefix(b"[")?.trim_ascii_start();
+    let end = inside.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'));
+    let (name, rest) = inside.split_at(end.filter(|&end| end > 0)?);
+    let Some(quoted) = rest.trim_ascii_start().strip_prefix(b"\"") else {
+        let end = memchr::memchr(b']', rest).map_or(rest.len(), |end| end + 1);
+        return Some(Tag { name, value: None, rest: &rest[end..] });
+    };
+    let mut escaped = false;
+    let closes = |&byte: &u8| {
+        let closes = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        closes
+    };
+    let end = quoted.iter().position(closes).unwrap_or(quoted.len());
+    let (value, rest) = quoted.split_at(end);
+    let rest = rest.strip_prefix(b"\"").unwrap_or(rest).trim_ascii_start();
+    let rest = rest.strip_prefix(b"]").unwrap_or(rest).trim_ascii_start();
+    Some(Tag { name, value: Some(value), rest })
 }
 
 /// Seconds for 40 moves by the first period of a TimeControl tag: `180+2`, `40/7200:3600`,
@@ -118,6 +173,30 @@ mod tests {
         assert_eq!(span("2019-02-03"), (20_190_203, 20_190_203));
         for wrong in ["????.??.??", "", "2019.13", "2019.06.32", "June"] {
             assert!(wrong.parse::<Date>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn tags_are_cut_out_of_their_lines() {
+        let parts = |line: &str| {
+            let found = tag(line.as_bytes())?;
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            Some((
+                text(found.name),
+                found.value.map(|_| found.text().into_owned()),
+                text(found.rest),
+            ))
+        };
+        let found = |name: &str, value: Option<&str>, rest: &str| {
+            Some((name.to_owned(), value.map(str::to_owned), rest.to_owned()))
+        };
+        assert_eq!(parts("[White \"A \\\"B\\\" C\\\\\"]"), found("White", Some("A \"B\" C\\"), ""));
+        assert_eq!(parts("[ECO \"\"] [Date \"?\"]"), found("ECO", Some(""), "[Date \"?\"]"));
+        assert_eq!(parts("[Site \"cut h"), found("Site", Some("cut h"), ""));
+        assert_eq!(parts("[FEN 8/8 w - -] 1. e4"), found("FEN", None, " 1. e4"));
+        assert_eq!(parts("[Event"), None);
+        for none in ["[%clk 0:01]", "[]", "1. e4", "", "["] {
+            assert_eq!(parts(none), None, "{none}");
         }
     }
 

@@ -64,9 +64,15 @@ fn broken_games_are_skipped_whole_and_counted() {
         "t.pgn game 1: Ke4 after 2 half-moves is not legal"
     );
     let no_result = "t.pgn game 1: it ends without 1-0, 0-1 or 1/2-1/2";
-    assert_eq!(reason("[Result \"1-0\"]\n\n1. e4 e5 2. N"), no_result);
     assert_eq!(reason("1. e4 e5 *\n"), no_result);
-    assert_eq!(reason("1. e4 e5 {cut"), "t.pgn game 1: unterminated comment");
+    assert_eq!(reason("[Result \"1-0\"]\n\n1. e4 e5 *\n"), no_result);
+    assert_eq!(reason("1. e4 e5\n"), no_result);
+    for cut in ["1. e4 e5 2. N", "1. e4 e5 2. Nf3", "1. e4 e5 {cut", "1. e4 e5 (1... c5"] {
+        let cut = reason(&format!("[Result \"1-0\"]\n\n{cut}"));
+        assert_eq!(cut, "t.pgn game 1: the text ends before it does");
+    }
+    assert_eq!(reason("1. e4 e5 {open 1-0\n"), "t.pgn game 1: a comment does not end");
+    assert_eq!(reason("1. e4 e5 (1... c5 1-0\n"), "t.pgn game 1: a variation does not end");
     assert_eq!(reason("[Event \"x\"]\n\n1-0\n"), "t.pgn game 1: it has no moves");
     assert_eq!(
         reason("[Variant \"Atomic\"]\n\n1. e4 1-0\n"),
@@ -128,17 +134,24 @@ fn what_other_programs_write_is_read() {
 #[test]
 fn null_moves_other_variants_and_endless_games_are_skipped_with_a_reason() {
     assert_eq!(reason("1. e4 -- 2. d4 1-0\n"), "t.pgn game 1: a null move after 1 half-moves");
-    assert_eq!(reason("1. e4 Z0 2. d4 1-0\n"), "t.pgn game 1: a null move after 1 half-moves");
+    for null in ["Z0", "0000", "null", "@@@@"] {
+        let said = reason(&format!("1. e4 {null} 2. d4 1-0\n"));
+        assert_eq!(said, "t.pgn game 1: a null move after 1 half-moves");
+    }
     for variant in ["Chess960", "Fischerandom"] {
         assert_eq!(
             reason(&format!("[Variant \"{variant}\"]\n\n1. e4 1-0\n")),
             format!("t.pgn game 1: the variant {variant} is not read")
         );
     }
+    let sound = read("1. e4 1-0\n");
+    for variant in ["", "?", "normal", "STANDARD", "chess ", "From Position", "-"] {
+        assert_eq!(read(&format!("[Variant \"{variant}\"]\n\n1. e4 1-0\n")), sound, "{variant}");
+    }
     let shuffled = "[FEN \"bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9\"]";
     assert_eq!(
         reason(&format!("{shuffled}\n\n9. O-O 1-0\n")),
-        "t.pgn game 1: O-O after 0 half-moves is not legal"
+        "t.pgn game 1: its FEN tag has castling rights of Chess960, which is not read"
     );
     let knights = "Nf3 Nf6 Ng1 Ng8 ".repeat(1501);
     assert_eq!(
@@ -146,7 +159,122 @@ fn null_moves_other_variants_and_endless_games_are_skipped_with_a_reason() {
         "t.pgn game 1: it has more than 6000 half-moves"
     );
     let cut = reason("[Event \"x\"]\n[Site \"cut h");
-    assert_eq!(cut, "t.pgn game 1: unterminated tag");
+    assert_eq!(cut, "t.pgn game 1: the text ends before it does");
+}
+
+/// A reader that passes over what it does not know finds games that were never played.
+#[test]
+fn a_word_that_is_no_move_is_never_passed_over() {
+    for word in [
+        "Sf6",
+        "Df3",
+        "Tad1",
+        "x",
+        "N",
+        "e9",
+        "{b} c}",
+        "1. e4)",
+        "}",
+        "$",
+        "<reserved>",
+        "1-O",
+        "O",
+        "=Q",
+        "Nf3=X",
+        "e4e5e6",
+        "12345e4",
+        "K\u{f6}nig",
+        "\u{2658}",
+        "[%clk",
+        "--e4",
+        "--,",
+        "e2-e4-e5",
+        "0-1-0",
+    ] {
+        let said = reason(&format!("1. Nf3 Nf6 2. Ng1 {word} Ng8 3. Nf3 1-0\n"));
+        let told = |end: &str| said.ends_with(end);
+        assert!(
+            told("is no move") || told("is not legal") || told("after its end"),
+            "{word}: {said}"
+        );
+    }
+    assert_eq!(reason("1. Sf3 Sf6 1-0\n"), "t.pgn game 1: Sf3 after 0 half-moves is no move");
+    let long = format!("1. {} 1-0\n", "x".repeat(99));
+    let shown = format!("t.pgn game 1: {}… after 0 half-moves is no move", "x".repeat(24));
+    assert_eq!(reason(&long), shown);
+}
+
+#[test]
+fn moves_are_read_in_any_dress() {
+    let plain = read(
+        "1. e4 d5 2. e5 f5 3. exf6 Nc6 4. fxg7 Kf7 5. gxh8=Q Nf6 6. Nf3 Bg7 7. Bc4 Ke6 8. O-O 1-0\n",
+    );
+    assert_eq!(plain.0.len(), 15);
+    for text in [
+        "1. e2-e4 d7-d5 2. e4-e5 f7-f5 3. e5xf6 e.p. Nb8-c6 4. f6xg7 Ke8-f7 5. g7xh8Q Ng8-f6 6. Ng1-f3 Bf8-g7 \
+         7. Bf1-c4 Kf7-e6 8. 0-0 1-0\n",
+        "1.e4 d5 2.e5 f5 3.exf6e.p. \u{265e}c6 4.fg7 \u{265a}f7 5.gxh8/Q +- \u{265e}f6 6.\u{2658}f3 = \u{265d}g7 \
+         7.\u{2657}c4 \u{265a}e6 \u{b1} 8.O-O 1:0\n",
+        "1 e2e4 d7d5 2 e4e5 f7f5 3 e5f6 b8c6 4 f6g7 e8f7 5 g7h8q g8f6 6 g1f3 f8g7 7 f1c4 f7e6 8 e1g1 1-0\n",
+        "1. e4 1... d5 2. e5 2... f5 3. exf6 ep Nc6 4. fxg7 Kf7 5. gxh8(Q) (5. gxf8=Q+ Kxf8) 5... Nf6 \
+         6\u{2026} Nf3 Bg7 7. Bc4 Ke6 8. 0\u{2013}0 1-0\n",
+    ] {
+        assert_eq!(read(text), plain, "{text}");
+    }
+}
+
+#[test]
+fn a_game_s_end_is_found_without_its_sign() {
+    let game =
+        |result: &str, moves: &str| format!("[Event \"x\"]\n[Result \"{result}\"]\n\n{moves}\n\n");
+    // The tag alone tells the result; moves may be parted by empty lines.
+    let text = game("0:1", "1. e4\n\n{well}\n\n1... e5")
+        + &game("1/2", "1. d4 d5")
+        + &game("1-0", "1. c4 1-0 {ok}");
+    let (records, summary) = read(&text);
+    assert_eq!((summary.games, summary.skipped), (3, 0), "{summary:?}");
+    assert_eq!(records.iter().map(result).collect::<Vec<_>>(), [-1.0, 1.0, 0.0, 0.0, 1.0]);
+    // No tags: the next game starts on the next line, or after an empty one.
+    let (_, summary) =
+        read("1. e4 e5 1-0\n1. d4 d5 0-1\n1. c4\n\n1. f4 e5 *\n\n{remark}\n\n1. g3 1-0\n");
+    assert_eq!((summary.games, summary.skipped), (3, 2), "{summary:?}");
+    let contrary = reason(&game("0-1", "1. e4 1-0"));
+    assert_eq!(contrary, "t.pgn game 1: it ends 0-1 and 1-0");
+    assert_eq!(reason("1. e4 1-0 e5 0-1\n"), "t.pgn game 1: e5 after its end");
+    let late = "t.pgn game 1: it starts at move 12, without a FEN tag";
+    assert_eq!(reason("12. Nf3 Nf6 1-0\n"), late);
+}
+
+/// The next game is not swallowed, nor any of a game without its end.
+#[test]
+fn what_does_not_end_ends_with_its_game() {
+    let next = "[Event \"y\"]\n\n1. d4 d5 1/2-1/2\n\n";
+    for (broken, why) in [
+        ("1. e4 {good e5 1-0", "a comment does not end"),
+        ("1. e4 (1. d4 e5 1-0", "a variation does not end"),
+        ("1. e4 {a\n[Site \"z\"]\nb e5 1-0", "a comment does not end"),
+        ("1. e4 e5", "it ends without 1-0, 0-1 or 1/2-1/2"),
+        ("", "it has no moves"),
+    ] {
+        let text = format!("[Event \"x\"]\n\n{broken}\n\n{next}");
+        let (records, summary) = read(&text);
+        assert_eq!((summary.games, summary.skipped, records.len()), (1, 1, 2), "{broken}");
+        assert_eq!(summary.reasons, [format!("t.pgn game 1: {why}")]);
+    }
+    let endless = format!("1. e4 {{{}}} e5 1-0\n\n{next}", "x".repeat(3 << 20));
+    let (_, summary) = read(&endless);
+    assert_eq!(summary.reasons, ["t.pgn game 1: a line of it is longer than a megabyte"]);
+    assert_eq!(summary.games, 1);
+}
+
+#[test]
+fn remarks_and_tags_that_are_broken_make_no_games() {
+    assert_eq!(read("{a file of games}\n\n% x\n").1, Summary::default());
+    assert_eq!(read("{remark}\n\n[Event \"x\"] [Site \"y\"]\n\n1. e4 1-0\n").1.games, 1);
+    assert_eq!(
+        reason("[FEN 8/8/8/8/8/8/8/K1k5 w - -]\n\n1. e4 1-0\n"),
+        "t.pgn game 1: its FEN tag is broken"
+    );
 }
 
 #[test]
