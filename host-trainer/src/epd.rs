@@ -8,10 +8,14 @@ use std::{
 use anyhow::Result;
 use kibitzer_core::{
     position::parse_fen,
-    shakmaty::{Chess, Move, Position as _, san::SanPlus, uci::UciMove},
+    shakmaty::{Chess, Move},
 };
 
-use crate::{error::UserError, pgn};
+use crate::{
+    chess960::{self, Sign},
+    error::UserError,
+    pgn, spelling,
+};
 
 /// A position with what is said of it.
 #[derive(Debug, Clone, Default)]
@@ -34,6 +38,17 @@ pub enum Fault {
     /// The position is not legal.
     #[error("{0}")]
     Position(String),
+    /// The castling rights are those of Chess960.
+    #[error("its castling rights are those of Chess960, which is not read")]
+    Shuffled,
+    /// A move with points may be several.
+    #[error("the move {mv} of {operation} may be several")]
+    Unclear {
+        /// The operation.
+        operation: String,
+        /// The move.
+        mv: String,
+    },
     /// A move of an operation cannot be played.
     #[error("the move {mv} of {operation} is not legal")]
     Move {
@@ -57,6 +72,9 @@ pub fn parse(line: &str) -> Result<Option<Epd>, Fault> {
     let (fen, rest) = split(line);
     let position = if fen == "startpos" { Ok(Chess::default()) } else { parse_fen(&fen) };
     let position = position.map_err(|error| Fault::Position(error.to_string()))?;
+    if chess960::sign(&fen, &position) == Some(Sign::Sure) {
+        return Err(Fault::Shuffled);
+    }
     let mut epd = Epd { position, ..Epd::default() };
     let (mut names, mut points) = (String::new(), String::new());
     for (operation, operand) in operations(rest) {
@@ -79,7 +97,9 @@ pub fn parse(line: &str) -> Result<Option<Epd>, Fault> {
     }
     let points: Vec<u32> = points.split_whitespace().map_while(|p| p.parse().ok()).collect();
     if epd.points.is_empty() && !points.is_empty() {
-        let named = moves(&epd.position, "c9", &names)?;
+        let names = spaced(&names);
+        let named = words(&names).map(|word| one(&epd.position, "c9", word));
+        let named: Vec<Move> = named.collect::<Result<_, _>>()?;
         epd.points = named.into_iter().zip(points).collect();
     }
     Ok(Some(epd))
@@ -132,28 +152,47 @@ fn is_scored(operand: &str) -> bool {
     operand.split(',').all(number)
 }
 
+/// The moves that an operand names; one that is not clear stands for all that it may be.
 fn moves(position: &Chess, operation: &str, operand: &str) -> Result<Vec<Move>, Fault> {
-    // As in `a8 = Q`.
-    let operand = operand.replace(" =", "=").replace("= ", "=");
-    let words = operand.split([' ', '\t', ',']).map(|word| word.trim_end_matches(['!', '?']));
-    // A check sign may stand alone.
-    let words = words.filter(|word| !word.is_empty() && *word != "+" && *word != "#");
-    words.map(|word| one(position, operation, word)).collect()
+    let mut moves = Vec::new();
+    for word in words(&spaced(operand)) {
+        for mv in may_be(position, operation, word)? {
+            if !moves.contains(&mv) {
+                moves.push(mv);
+            }
+        }
+    }
+    Ok(moves)
 }
 
-/// A move in SAN or UCI. Where SAN leaves the sign for a capture out or has one too many, the
-/// move is found all the same.
+/// A promotion with spaces, as in `a8 = Q`, without them.
+fn spaced(operand: &str) -> String {
+    operand.replace(" =", "=").replace("= ", "=")
+}
+
+/// An operand's words; a sign for check may stand alone.
+fn words(operand: &str) -> impl Iterator<Item = &str> {
+    let words = operand.split([' ', '\t', ',']).map(|word| word.trim_end_matches(['!', '?']));
+    words.filter(|word| !word.is_empty() && *word != "+" && *word != "#")
+}
+
+/// A move that must be clear.
 fn one(position: &Chess, operation: &str, word: &str) -> Result<Move, Fault> {
-    let san = |word: &str| word.parse::<SanPlus>().ok()?.san.to_move(position).ok();
-    let uci = || word.parse::<UciMove>().ok()?.to_move(position).ok();
-    let bare = |text: &str| text.replace(['x', '+', '#', '='], "");
-    let spelled = || {
-        let same =
-            |&mv: &Move| bare(&SanPlus::from_move(position.clone(), mv).to_string()) == bare(word);
-        position.legal_moves().into_iter().find(same)
+    match may_be(position, operation, word)?[..] {
+        [mv] => Ok(mv),
+        _ => Err(Fault::Unclear { operation: operation.into(), mv: word.into() }),
+    }
+}
+
+/// The moves that a word may name, at least one. The sign for a capture does not matter where the
+/// move is clear without it, nor where it stands (`Bcx3`).
+fn may_be(position: &Chess, operation: &str, word: &str) -> Result<Vec<Move>, Fault> {
+    let plain = word.replace(['x', ':'], "");
+    let found = match spelling::find(position, word.as_bytes()) {
+        Ok(mv) => Ok(vec![mv]),
+        Err(_) => spelling::all(position, plain.as_bytes()),
     };
-    let found = san(word).or_else(uci).or_else(spelled);
-    found.ok_or_else(|| Fault::Move { operation: operation.into(), mv: word.into() })
+    found.map_err(|_| Fault::Move { operation: operation.into(), mv: word.into() })
 }
 
 /// Reasons kept for [`Skipped::reasons`].
@@ -214,6 +253,8 @@ pub fn read(path: &Path, mut take: impl FnMut(usize, Epd) -> Result<()>) -> Resu
 
 #[cfg(test)]
 mod tests {
+    use kibitzer_core::shakmaty::Position as _;
+
     use super::*;
     use crate::network::uci;
 
@@ -249,6 +290,23 @@ mod tests {
         let epd = parse("startpos\0\r").unwrap().unwrap();
         assert_eq!(epd.position, Chess::default());
         assert!(parse("  ").unwrap().is_none() && parse("# none").unwrap().is_none());
+    }
+
+    #[test]
+    fn a_move_that_is_not_clear_stands_for_all_that_it_may_be() {
+        assert_eq!(names(&read("bm Nfx2 +;").best), ["g4f2"]);
+        let epd = read("bm Nh6; am Ne5;");
+        assert_eq!(names(&epd.avoid), ["g4e5", "c6e5"]);
+        let unclear = parse(&format!("{FEN} c0 \"Ne5=100\";")).unwrap_err();
+        assert_eq!(unclear.to_string(), "the move Ne5 of c0 may be several");
+    }
+
+    #[test]
+    fn positions_of_chess960_are_refused_and_rights_that_are_wrong_dropped() {
+        let shuffled = parse("bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9");
+        assert_eq!(shuffled.unwrap_err(), Fault::Shuffled);
+        let moved = "2r1k2r/2pn1pp1/1p3n1p/p3PP2/4q2B/P1P5/2Q1N1PP/R4RK1 w q - 0 1 bm e5f6";
+        assert_eq!(names(&parse(moved).unwrap().unwrap().best), ["e5f6"]);
     }
 
     #[test]

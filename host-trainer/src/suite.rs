@@ -132,12 +132,23 @@ impl Ratings {
     }
 }
 
-/// What a position's name says besides its number: `STS(v1.0) Undermine.001` is of the theme
-/// `STS(v1.0) Undermine`.
+/// What a position's name says besides its number, wherever that stands: `STS(v1.0) Undermine.001`
+/// is of the theme `STS(v1.0) Undermine`, `ERET 093 - Endgame` of `ERET - Endgame`.
 fn theme(id: &str) -> String {
-    let name = id.trim_end_matches(|c: char| c.is_ascii_digit());
-    let name = name.trim_end_matches(['.', ' ', '-', '_', '#', ':']);
+    let words = id.split_whitespace().map(without_number).filter(|word| !word.is_empty());
+    let name = words.collect::<Vec<_>>().join(" ");
+    let name = name.trim_matches(SEPARATORS);
     if name.is_empty() { "without a name".to_owned() } else { name.to_owned() }
+}
+
+/// What parts a name from its number.
+const SEPARATORS: [char; 6] = ['.', ' ', '-', '_', '#', ':'];
+
+/// A word without the number at its end; a square's is none.
+fn without_number(word: &str) -> &str {
+    let is_square = matches!(word.as_bytes(), [b'a'..=b'h', b'1'..=b'8']);
+    let name = word.trim_end_matches(':').trim_end_matches(|c: char| c.is_ascii_digit());
+    if is_square || name.len() == word.len() { word } else { name.trim_end_matches(SEPARATORS) }
 }
 
 #[cfg(test)]
@@ -176,7 +187,12 @@ mod tests {
     fn a_theme_is_a_name_without_its_number() {
         assert_eq!(theme("STS(v1.0) Undermine.001"), "STS(v1.0) Undermine");
         assert_eq!(theme("BK.01"), "BK");
-        assert_eq!(theme("ERET 015 - Endspiel"), "ERET 015 - Endspiel");
+        assert_eq!(theme("ERET 015 - Endspiel"), "ERET - Endspiel");
+        assert_eq!(theme("093: Endgame"), "Endgame");
+        assert_eq!(theme("WAC.055 late mate"), "WAC late mate");
+        assert_eq!(theme("STS(v14.0) 7th Rank on f7.012"), "STS(v14.0) 7th Rank on f7");
+        assert_eq!(theme("Sacrifice on f7"), "Sacrifice on f7");
+        assert_eq!(theme("#12 - Mate in two"), "Mate in two");
         assert_eq!(theme("17"), "without a name");
     }
 }

@@ -12,6 +12,7 @@ const SUITE: &str = "\
 4k3/8/8/3q4/4P3/8/8/4K3 w - - c0 \"exd5=100, e5=3\"; id \"take.1\";
 8/8/8/8/8/8/8/8 w - - ; nobody there
 4k3/8/8/3q4/4P3/8/8/4K3 w - - bm Qd5;
+bqnb1rkr/pppppppp/3n4/8/8/3N4/PPPPPPPP/BQNB1RKR w HFhf - 2 9 bm h3;
 4k3/8/8/3q4/4P3/8/8/4K3 w - - ; only a position
 
 # the end
@@ -31,13 +32,16 @@ fn viveka_a_net_and_an_engine_are_rated_and_what_asks_for_nothing_is_told() {
     assert_eq!((&viveka["points"], &viveka["score"]), (&100.into(), &1.0.into()));
     assert_eq!(viveka["themes"][0]["theme"], "mate");
     assert_eq!(viveka["themes"][0]["positions"], 2);
-    assert_eq!(viveka["skipped"], 3);
+    assert_eq!(viveka["skipped"], 4);
     assert_eq!(
         viveka["reasons"][0],
         "suite.epd line 4: the board is empty; place both kings at least"
     );
     assert_eq!(viveka["reasons"][1], "suite.epd line 5: the move Qd5 of bm is not legal");
-    assert_eq!(viveka["reasons"][2], "suite.epd line 6: it asks for no move");
+    assert_eq!(
+        viveka["reasons"][2],
+        "suite.epd line 6: its castling rights are those of Chess960, which is not read"
+    );
     let net = rate(&[fixture("demo.kbz").to_str().unwrap()]);
     assert_eq!(net["positions"], 3);
     assert!(net["chooser"].as_str().unwrap().ends_with("demo.kbz"));

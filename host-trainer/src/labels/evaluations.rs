@@ -10,7 +10,8 @@ use kibitzer_core::shakmaty::{Chess, Move, Position as _, uci::UciMove};
 use serde::Deserialize;
 
 use crate::{
-    epd::{self, Skipped},
+    chess960,
+    epd::{self, Fault, Skipped},
     error::UserError,
     library::Score,
     pgn,
@@ -104,6 +105,9 @@ fn parse(line: &str) -> Result<Partial, String> {
     let evaluated: Evaluated = serde_json::from_str(line).map_err(|error| error.to_string())?;
     let epd = epd::parse(&evaluated.fen).map_err(|fault| fault.to_string())?;
     let position = epd.ok_or("no position")?.position;
+    if chess960::sign(&evaluated.fen, &position).is_some() {
+        return Err(Fault::Shuffled.to_string());
+    }
     let deepest = evaluated.evals.iter().max_by_key(|eval| (eval.depth, eval.pvs.len()));
     let deepest = deepest.ok_or("no evaluation")?;
     let mut scores: Vec<(Move, i32)> = Vec::new();
@@ -170,5 +174,8 @@ mod tests {
         assert_eq!(wrong(r#"{"pvs":[{"cp":3,"line":"e2e4"}]}"#), "the move e2e4 is not legal");
         assert_eq!(wrong(r#"{"pvs":[{"line":"g4h6"}]}"#), "no score for g4h6");
         assert!(parse("{\"fen\":\"8/8\"").is_err());
+        let shuffled = "{\"fen\":\"4k1r1/8/8/8/8/8/8/4K3 w k -\",\"evals\":[]}";
+        let said = parse(shuffled).unwrap_err();
+        assert_eq!(said, "its castling rights are those of Chess960, which is not read");
     }
 }
