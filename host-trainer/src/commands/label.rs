@@ -9,7 +9,8 @@ use crate::{
     engine::{Engine, PATIENCE, Setup, UciOption},
     error::UserError,
     files,
-    label::{self, Depths, Given, Ledger, Outcome, SelfPlay, Source, Work},
+    label::{self, Depths, Given, Ledger, Outcome, Recorded, SelfPlay, Source, Work},
+    records::RecordFile,
     shard::Shard,
     train::stop_on_interrupt,
 };
@@ -17,7 +18,7 @@ use crate::{
 /// Label positions with a UCI engine: every legal move at one depth, the best ones deeper.
 ///
 /// The positions are those of files, or of games that the engine plays with itself from named
-/// openings, one a game. The same command goes on where it was stopped or killed: nothing is
+/// openings, one a game; of files with openings, each has its turn. The same command goes on where it was stopped or killed: nothing is
 /// labelled twice, and at most what the engines were at is lost. An engine that dies, hangs or
 /// answers nonsense is started again; a position on which it fails twice is given up, with a note
 /// in OUTPUT.run.
@@ -41,7 +42,7 @@ pub struct Label {
     /// Engines side by side [default: as many as there are processors].
     #[arg(long, value_name = "N")]
     workers: Option<NonZeroUsize>,
-    /// How many positions; of files at most so many, evenly spaced.
+    /// How many positions; of files at most so many, balanced over their openings.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     positions: Option<u64>,
     /// Depth for every legal move, in plies.
@@ -104,14 +105,14 @@ impl Label {
         let mut ledger = Ledger::open(&self.output, &settings)?;
         let workers = self.workers.or_else(|| thread::available_parallelism().ok());
         let workers = workers.map_or(1, NonZeroUsize::get);
-        let wanted = self.shard.items(source.count()).count();
+        let work = Work { setup, source, depths, shard: self.shard, workers };
         tracing::info!(
-            "{} of {wanted} positions are labelled, {} given up; {} with {workers} workers",
+            "{} of {} positions are labelled, {} given up; {} with {workers} workers",
             ledger.written(),
+            work.numbers().count(),
             ledger.skipped(),
             first.name,
         );
-        let work = Work { setup, source, depths, shard: self.shard, workers };
         let outcome = work.run(&mut ledger, first);
         // What is there is kept, whatever has happened.
         let complete = outcome.as_ref().is_ok_and(|outcome| outcome.complete);
@@ -129,7 +130,12 @@ impl Label {
 
     fn source(&self) -> Result<Source> {
         let Some(path) = &self.openings else {
-            return Ok(Source::Given(Given::read(&self.positions_of, self.positions)?));
+            return match &self.positions_of[..] {
+                [path] if RecordFile::recognises(path) => {
+                    Ok(Source::Recorded(Recorded::open(path, self.positions)?))
+                }
+                paths => Ok(Source::Given(Given::read(paths, self.positions)?)),
+            };
         };
         Ok(Source::SelfPlay(SelfPlay {
             openings: label::read_openings(path)?,

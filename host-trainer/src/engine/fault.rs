@@ -28,6 +28,16 @@ pub enum Fault {
         /// The position.
         fen: String,
     },
+    /// It has stopped at a lesser depth, without a deadline.
+    #[error("depth {depth} where {wanted} was asked for in {fen}")]
+    Shallow {
+        /// The depth that it reached.
+        depth: u32,
+        /// The depth asked for.
+        wanted: u32,
+        /// The position.
+        fen: String,
+    },
     /// The work is to stop: no fault of the engine.
     #[error("interrupted")]
     Stopped,
@@ -38,6 +48,7 @@ impl Fault {
     pub fn of(self, command: &str) -> UserError {
         let mend = match self {
             Fault::Illegal { .. } => "use an engine that knows the rules",
+            Fault::Shallow { .. } => "use an engine that searches to the depth it is told",
             Fault::Missing { .. } => "use an engine that has MultiPV and searchmoves",
             _ => "give the command of a UCI engine that runs here",
         };

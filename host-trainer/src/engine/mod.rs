@@ -24,10 +24,14 @@ use anyhow::Result;
 pub use fault::Fault;
 pub use info::Found;
 use info::{Info, Iterations};
-use kibitzer_core::shakmaty::{Chess, EnPassantMode, Move, fen::Fen, uci::UciMove};
+use kibitzer_core::shakmaty::{Chess, EnPassantMode, Move, Position as _, fen::Fen, uci::UciMove};
 pub use setup::{PATIENCE, Setup, UciOption};
 
-use crate::{error::UserError, library::LabelledPosition, network::uci};
+use crate::{
+    error::UserError,
+    library::{LabelledPosition, Score},
+    network::uci,
+};
 
 /// So many times its patience a search may last in all, whatever the engine says meanwhile.
 const SEARCHES: u32 = 60;
@@ -166,7 +170,8 @@ impl Engine {
     /// asked for, or what was reached in time.
     ///
     /// # Errors
-    /// [`Fault`] if the engine dies, hangs or misses a line that there must be.
+    /// [`Fault`] if the engine dies, hangs, misses a line that there must be, or stops before the
+    /// depth for no reason.
     pub fn search(
         &mut self,
         position: &Chess,
@@ -188,8 +193,9 @@ impl Engine {
         let allowed = |mv: &Move| search.only.is_empty() || search.only.contains(mv);
         match heard?.whole() {
             Some((depth, lines)) if lines.iter().all(|line| allowed(&line.mv)) => {
-                // Without a deadline, the depth asked for is the one there must be; a forced
-                // mate or a single move may end the search before it.
+                if search.until.is_none() && depth < search.depth && !may_stop(position, &lines) {
+                    return Err(Fault::Shallow { depth, wanted: search.depth, fen });
+                }
                 Ok((depth, lines))
             }
             _ => Err(Fault::Missing { wanted, fen }),
@@ -274,6 +280,13 @@ impl Engine {
             }
         }
     }
+}
+
+/// Whether there is nothing that more depth could show: a forced mate, no choice, or a dead draw.
+fn may_stop(position: &Chess, lines: &[Found]) -> bool {
+    lines.iter().any(|line| matches!(line.score, Score::Mate(_)))
+        || position.legal_moves().len() == 1
+        || position.is_insufficient_material()
 }
 
 fn fen(position: &Chess) -> String {

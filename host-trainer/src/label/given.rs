@@ -1,6 +1,6 @@
 //! Positions from files: FEN, EPD, PGN, libraries, records.
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
 };
@@ -19,31 +19,48 @@ use crate::{
     error::UserError,
     kinds::{self, Kind},
     library::Entry,
-    order::evenly_spaced,
     pgn::{self, Filter, Games},
     positions,
     records::{PackedPosition, Played, Records},
 };
 
-/// Positions with a legal move, each once, in the order of the files.
+/// Positions with a legal move, each once, in rounds: in every round each opening comes once, for
+/// as long as it has positions, in the order of the files. Which of an opening's positions is next
+/// is decided by a hash. So wherever the work is stopped, the openings are balanced to one
+/// position, and of each there are all phases.
 #[derive(Debug, Default)]
 pub struct Given {
     positions: Vec<PackedPosition>,
-    /// Of each: number of its opening among the names, number of its game, the move before it.
-    places: Vec<(u32, u64, Option<Played>)>,
+    places: Vec<Place>,
     openings: Vec<String>,
+    /// Numbers of the openings, and that of the one being read.
+    numbers: HashMap<String, u32>,
+    opening: u32,
     seen: HashSet<u128>,
     games: u64,
 }
 
+/// Where a position comes from.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// Number of its opening among the names.
+    opening: u32,
+    game: u64,
+    /// The move before it.
+    last: Option<Played>,
+    /// Its turn among its opening's.
+    turn: u64,
+}
+
 impl Given {
-    /// Reads `paths`; at most `limit` positions, evenly spaced.
+    /// Reads `paths`; at most `limit` positions.
     ///
     /// # Errors
     /// [`UserError`] if a file cannot be read, or none holds a position.
     pub fn read(paths: &[PathBuf], limit: Option<u64>) -> Result<Given> {
         let mut given = Given::default();
         for path in paths {
+            let path = &*pgn::spool(path)?;
             match kinds::of(path)? {
                 Kind::Records => given.records(path)?,
                 Kind::Library => given.library(path)?,
@@ -62,13 +79,29 @@ impl Given {
             return Err(UserError::new(what, paths[0].display(), mend).into());
         }
         given.seen = HashSet::new();
-        if let Some(limit) = limit {
-            let kept = evenly_spaced(given.positions.len(), usize::try_from(limit)?);
-            let kept: Vec<usize> = kept.collect();
-            given.positions = kept.iter().map(|&i| given.positions[i]).collect();
-            given.places = kept.iter().map(|&i| given.places[i]).collect();
-        }
+        given.numbers = HashMap::new();
+        let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        given.put_in_rounds(limit);
         Ok(given)
+    }
+
+    /// Puts the first `limit` positions of the rounds in order, and drops the others.
+    fn put_in_rounds(&mut self, limit: usize) {
+        let places = &self.places;
+        let mut order: Vec<usize> = (0..places.len()).collect();
+        order.sort_unstable_by_key(|&i| (places[i].opening, places[i].turn, i));
+        let mut rounds = vec![0u32; self.openings.len()];
+        let with_round = |i: usize| {
+            let opening = places[i].opening;
+            let round = &mut rounds[opening as usize];
+            *round += 1;
+            (*round, opening, i)
+        };
+        let mut order: Vec<(u32, u32, usize)> = order.into_iter().map(with_round).collect();
+        order.sort_unstable();
+        order.truncate(limit);
+        self.positions = order.iter().map(|&(_, _, i)| self.positions[i]).collect();
+        self.places = order.iter().map(|&(_, _, i)| self.places[i]).collect();
     }
 
     /// How many positions there are.
@@ -84,28 +117,37 @@ impl Given {
 
     pub(super) fn root(&self, number: u64) -> Option<Root> {
         let packed = self.positions.get(number as usize)?;
-        let (opening, game, played) = self.places[number as usize];
+        let Place { opening, game, last, .. } = self.places[number as usize];
         Some(Root {
             opening: self.openings[opening as usize].clone(),
             game,
             ply: packed.ply.into(),
-            last: played.map(|played| played.to_string()),
+            last: last.map(|played| played.to_string()),
             // Packed by `add`.
             position: packed.unpack().ok()?,
         })
     }
 
     fn add(&mut self, position: &Chess, ply: u64, last: Option<Played>) {
-        if !position.legal_moves().is_empty() && self.seen.insert(positions::key(position)) {
+        let key = positions::key(position);
+        if !position.legal_moves().is_empty() && self.seen.insert(key) {
             self.positions.push(PackedPosition::new(position, usize::try_from(ply).unwrap_or(0)));
-            self.places.push((self.openings.len() as u32 - 1, self.games, last));
+            let (opening, game, turn) = (self.opening, self.games, key as u64);
+            self.places.push(Place { opening, game, last, turn });
         }
     }
 
+    /// Names the opening of the positions that follow.
     fn opening(&mut self, name: &str) {
-        if self.openings.last().is_none_or(|last| last != name) {
-            self.openings.push(name.to_owned());
-        }
+        self.opening = match self.numbers.get(name) {
+            Some(&number) => number,
+            None => {
+                let number = self.openings.len() as u32;
+                self.openings.push(name.to_owned());
+                self.numbers.insert(name.to_owned(), number);
+                number
+            }
+        };
     }
 
     fn records(&mut self, path: &Path) -> Result<()> {
@@ -207,9 +249,11 @@ mod tests {
         assert_eq!(given.count(), 4);
         let root = |i| given.root(i).unwrap();
         assert_eq!((root(0).opening.as_str(), root(0).ply, root(0).last), ("a", 1, None));
-        assert_eq!(root(1).opening, "C20 King's Pawn");
-        assert_eq!(root(2).last.as_deref(), Some("e7e5"));
-        let last = root(3);
+        // One of each opening, then the rest: in which order a hash says.
+        assert!([1, 3].map(root).iter().all(|root| root.opening == "C20 King's Pawn"));
+        let lasts = [root(1).last, root(3).last];
+        assert!(lasts.contains(&None) && lasts.contains(&Some("e7e5".into())), "{lasts:?}");
+        let last = root(2);
         assert_eq!((last.opening.as_str(), last.game, last.ply), ("x", 3, 9));
         assert_eq!(last.last.as_deref(), Some("h3h2"));
         assert!(given.root(4).is_none());
@@ -218,6 +262,33 @@ mod tests {
         assert_ne!(some.digest(), given.digest());
         let none = Given::read(&[write("d.pgn", "")], None).unwrap_err();
         assert!(none.to_string().starts_with("no position with a legal move, "), "{none}");
+    }
+
+    #[test]
+    fn openings_are_balanced_wherever_the_work_is_stopped() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("g.pgn");
+        let game =
+            |opening: &str, moves: &str| format!("[Opening \"{opening}\"]\n\n{moves} 1-0\n\n");
+        let text = game("A", "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O")
+            + &game("B", "1. d4 d5 2. c4 e6")
+            + &game("A", "1. c3 c6 2. b3 b6 3. h3")
+            + &game("C", "1. f3 f6");
+        fs::write(&path, text).unwrap();
+        let given = Given::read(&[path], None).unwrap();
+        // The start counts once.
+        let sizes = [9 + 4, 3, 1];
+        assert_eq!(given.count(), sizes.iter().sum::<u64>());
+        let mut counts = [0u64; 3];
+        for number in 0..given.count() {
+            let opening = given.root(number).unwrap().opening;
+            counts[usize::from(opening.as_bytes()[0] - b'A')] += 1;
+            let fair = (0..3)
+                .all(|i| counts[i] == sizes[i] || counts[i] + 1 >= *counts.iter().max().unwrap());
+            assert!(fair, "{counts:?}");
+        }
+        let early: u64 = (0..4).map(|number| given.root(number).unwrap().ply).sum();
+        assert!(early > 6, "not the games' first positions");
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub struct Opening {
 /// [`UserError`] naming the file, the line and the mend.
 pub fn read(path: &Path) -> Result<Vec<Opening>> {
     let text = fs::read_to_string(path).map_err(|error| UserError::cannot_read(path, &error))?;
-    let mut lines = (1..).zip(text.lines());
+    let mut lines = (1..).zip(text.trim_start_matches('\u{feff}').lines());
     let header: Vec<&str> = lines.next().map_or("", |(_, line)| line).split('\t').collect();
     let column = |names: &[&str]| header.iter().position(|column| names.contains(column));
     let (Some(name), Some(moves)) = (column(&["name"]), column(&["moves", "pgn"])) else {
@@ -36,9 +36,7 @@ pub fn read(path: &Path) -> Result<Vec<Opening>> {
             let mend = "give each opening a name and moves, separated by a tab";
             return Err(UserError::new("a field is missing", place, mend).into());
         };
-        let moves = play(text).map_err(|san| {
-            UserError::new(format!("the move {san} is not legal"), place, "correct the moves")
-        })?;
+        let moves = play(text).map_err(|what| UserError::new(what, place, "correct the moves"))?;
         openings.push(Opening { name: (*name).to_owned(), moves });
     }
     if openings.is_empty() {
@@ -48,7 +46,7 @@ pub fn read(path: &Path) -> Result<Vec<Opening>> {
     Ok(openings)
 }
 
-/// The moves of `text`, or the first that cannot be played.
+/// The moves of `text`, which must leave a game to play; or what is wrong with them.
 fn play(text: &str) -> Result<Vec<Move>, String> {
     let mut position = Chess::default();
     let sans = text
@@ -57,9 +55,12 @@ fn play(text: &str) -> Result<Vec<Move>, String> {
     let mut moves = Vec::new();
     for san in sans.filter(|san| !san.is_empty()) {
         let mv = san.parse::<SanPlus>().ok().and_then(|san| san.san.to_move(&position).ok());
-        let mv = mv.ok_or_else(|| san.to_owned())?;
+        let mv = mv.ok_or_else(|| format!("the move {san} is not legal"))?;
         position.play_unchecked(mv);
         moves.push(mv);
+    }
+    if position.is_game_over() {
+        return Err("the game is over after the moves".to_owned());
     }
     Ok(moves)
 }
@@ -82,6 +83,7 @@ mod tests {
             read_text("eco\tname\tpgn\nC20\tKing's Pawn\t1. e4 e5\n\nA00\tX\t1.g4\n").unwrap();
         let found: Vec<_> = openings.iter().map(|o| (o.name.as_str(), o.moves.len())).collect();
         assert_eq!(found, [("King's Pawn", 2), ("X", 1)]);
+        assert_eq!(read_text("\u{feff}name\tmoves\r\nX\tg4\r\n").unwrap().len(), 1);
     }
 
     #[test]
@@ -93,6 +95,8 @@ mod tests {
         assert!(
             said("name\tmoves\nx\te4 e4\n").starts_with("the move e4 is not legal, T line 2: ")
         );
+        let mate = said("name\tmoves\nx\tg4\ny\tf3 e5 g4 Qh4#\n");
+        assert!(mate.starts_with("the game is over after the moves, T line 3: "), "{mate}");
         assert!(said("name\tmoves\nx\n").starts_with("a field is missing, T line 2: "));
     }
 }

@@ -2,7 +2,7 @@
 use kibitzer_core::shakmaty::Chess;
 use serde_json::{Value, json};
 
-use super::{Given, SelfPlay};
+use super::{Given, Recorded, SelfPlay};
 use crate::engine::{Engine, Fault};
 
 /// Positions to label, numbered from 0.
@@ -12,6 +12,8 @@ pub enum Source {
     SelfPlay(SelfPlay),
     /// From files.
     Given(Given),
+    /// From a file of records.
+    Recorded(Recorded),
 }
 
 /// A position to label, and where it comes from.
@@ -35,14 +37,24 @@ impl Source {
         match self {
             Source::SelfPlay(games) => games.positions,
             Source::Given(given) => given.count(),
+            Source::Recorded(recorded) => recorded.count(),
         }
     }
 
-    /// Position number `number`; `None` if it has no legal move.
+    /// Whether number `number` is to be labelled: others say what the one before has said.
+    pub fn holds(&self, number: u64) -> bool {
+        match self {
+            Source::SelfPlay(_) | Source::Given(_) => true,
+            Source::Recorded(recorded) => recorded.is_new(number),
+        }
+    }
+
+    /// Position number `number`; `None` if it has no legal move, or is damaged.
     pub(super) fn root(&self, number: u64, engine: &mut Engine) -> Result<Option<Root>, Fault> {
         match self {
             Source::SelfPlay(games) => games.root(number, engine),
             Source::Given(given) => Ok(given.root(number)),
+            Source::Recorded(recorded) => Ok(recorded.root(number)),
         }
     }
 
@@ -55,9 +67,12 @@ impl Source {
                 "seed": games.seed,
                 "play_depth": games.depth,
             }),
-            Source::Given(given) => {
-                json!({"given": given.count(), "given_digest": format!("{:016x}", given.digest())})
-            }
+            Source::Given(given) => given_settings(given.count(), given.digest()),
+            Source::Recorded(recorded) => given_settings(recorded.count(), recorded.digest()),
         }
     }
+}
+
+fn given_settings(count: u64, digest: u64) -> Value {
+    json!({"given": count, "given_digest": format!("{digest:016x}")})
 }

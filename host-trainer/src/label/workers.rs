@@ -81,14 +81,19 @@ enum Report {
 }
 
 impl Work {
+    /// The numbers of the positions that are to be labelled, done or not.
+    pub fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
+        self.shard.items(self.source.count()).filter(|&number| self.source.holds(number))
+    }
+
     /// Labels what the ledger lacks, with `first` among the engines, until all is done or the
     /// setup's flag says stop.
     ///
     /// # Errors
     /// [`UserError`] if an engine is no good any more, or the ledger cannot be written.
     pub fn run(&self, ledger: &mut Ledger, first: Engine) -> Result<Outcome> {
-        let numbers = self.shard.items(self.source.count());
-        let wanted: Vec<u64> = numbers.filter(|&number| !ledger.is_settled(number)).collect();
+        let wanted: Vec<u64> =
+            self.numbers().filter(|&number| !ledger.is_settled(number)).collect();
         let bar = progress::bar(wanted.len() as u64, "positions");
         let left = Mutex::new(wanted.iter().copied());
         let (sender, reports) = channel();
@@ -219,7 +224,7 @@ impl Worker<'_> {
     fn label(&self, number: u64, engine: &mut Engine) -> Result<Report, Fault> {
         let root: Option<Root> = self.work.source.root(number, engine)?;
         let Some(root) = root else {
-            return Ok(Report::Skipped(number, "the game is over in this position".into()));
+            return Ok(Report::Skipped(number, "there is no position with a legal move".into()));
         };
         let entry = self.work.depths.label(number, root, engine)?;
         Ok(Report::Labelled(number, Box::new(entry)))

@@ -59,6 +59,11 @@ impl PackedPosition {
         }
     }
 
+    /// Whether the same pieces stand on the same squares.
+    pub fn has_same_pieces(&self, other: &PackedPosition) -> bool {
+        (self.occupied, self.pieces) == (other.occupied, other.pieces)
+    }
+
     /// Rebuilds the position, exactly as it was packed.
     ///
     /// # Errors
