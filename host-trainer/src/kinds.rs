@@ -35,16 +35,12 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The kind of the file at `path`, plain or compressed; what tells nothing is taken for games, as
-/// are standard input and other pipes.
+/// The kind of the file at `path`, plain or compressed; what tells nothing is taken for games.
+/// Pipes lose what is looked at: see [`pgn::spool`].
 ///
 /// # Errors
 /// [`crate::error::UserError`] if it cannot be read.
 pub fn of(path: &Path) -> Result<Kind> {
-    let pipe = path.exists() && !path.is_file();
-    if path == Path::new("-") || pipe {
-        return Ok(Kind::Games);
-    }
     if RecordFile::recognises(path) {
         return Ok(Kind::Records);
     }
@@ -55,10 +51,12 @@ pub fn of(path: &Path) -> Result<Kind> {
 }
 
 fn of_text(start: &str) -> Kind {
-    let mut lines = start.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.find(|line| !line.starts_with(['#', '%'])).unwrap_or_default();
-    let first = first.trim_start_matches('\u{feff}');
-    if first.starts_with('{') {
+    let lines = start.lines().map(str::trim).filter(|line| !line.is_empty());
+    let plain = |line: &str| line.trim_start_matches('\u{feff}').to_owned();
+    let first =
+        lines.map(plain).find(|line| !line.starts_with(['#', '%', ';'])).unwrap_or_default();
+    let first = first.as_str();
+    if is_json(first) {
         // A library's keys come in any order, but no other has these.
         let is_library = first.contains("\"all\"") || first.contains("\"opening\"");
         return if is_library { Kind::Library } else { Kind::Evaluations };
@@ -68,6 +66,13 @@ fn of_text(start: &str) -> Kind {
         return Kind::Positions;
     }
     Kind::Games
+}
+
+/// Whether a line starts as an object with a key; a comment in a game starts with a brace, too.
+fn is_json(line: &str) -> bool {
+    let key = line.strip_prefix('{').and_then(|rest| rest.trim_start().strip_prefix('"'));
+    let value = key.and_then(|key| key.split_once('"'));
+    value.is_some_and(|(_, rest)| rest.trim_start().starts_with(':'))
 }
 
 #[cfg(test)]
@@ -80,6 +85,10 @@ mod tests {
             ("[Event \"x\"]\n\n1. e4 1-0", Kind::Games),
             ("1. e4 e5 1-0", Kind::Games),
             ("", Kind::Games),
+            ("{A file of games.}\n\n[Event \"x\"]\n\n1. e4 1-0", Kind::Games),
+            ("{\"Quoted\", he said}\n\n1. e4 1-0", Kind::Games),
+            ("; remark\n1. e4 1-0", Kind::Games),
+            ("\u{feff}# header\nstartpos", Kind::Positions),
             ("# header\n\n8/8/8/8/8/8/8/K1k5 w - - 0 1", Kind::Positions),
             ("startpos", Kind::Positions),
             ("8/8/8/8/8/8/8/8 w - -; nobody there", Kind::Positions),

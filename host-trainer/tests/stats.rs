@@ -1,7 +1,12 @@
 //! `kibitzer stats`: every kind of file, a leak, a picture; and evaluations from outside as targets.
 mod common;
 
-use std::fs;
+use std::{
+    fs,
+    io::Write as _,
+    path::Path,
+    process::{Output, Stdio},
+};
 
 use common::{TINY, fixture, folder_with_records, mistake, succeed};
 use serde_json::Value;
@@ -84,4 +89,64 @@ fn evaluations_of_lichess_and_of_engines_in_their_games_are_learned() {
     let words = ["train", "distill", "none.jsonl", "-o", "c", "--config", "tiny.json"];
     let line = mistake(folder, &words);
     assert!(line.starts_with("no evaluation (none.jsonl line 1: "), "{line}");
+}
+
+/// Runs the command with `input` on its standard input.
+fn piped(folder: &Path, words: &[&str], input: &[u8]) -> Output {
+    let mut command = common::command(folder, words);
+    let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = pipes.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+/// What is read twice comes but once from a pipe.
+#[test]
+fn what_comes_through_a_pipe_is_what_the_file_holds() {
+    let folder = folder_with_records();
+    let folder = folder.path();
+    fs::write(folder.join("tiny.json"), TINY).unwrap();
+    let suite = fs::read(fixture("suite.epd")).unwrap();
+    for (name, input) in [
+        ("games.pgn", fs::read(folder.join("games.pgn")).unwrap()),
+        ("records", fs::read(folder.join("records")).unwrap()),
+        (
+            fixture("selfplay.pgn.zst").to_str().unwrap(),
+            fs::read(fixture("selfplay.pgn.zst")).unwrap(),
+        ),
+        (fixture("suite.epd").to_str().unwrap(), suite),
+    ] {
+        let expected = succeed(folder, &["-q", "stats", name]);
+        let output = piped(folder, &["-q", "stats", "-"], &input);
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), expected, "{name}");
+    }
+    let games = fs::read(fixture("selfplay.pgn.zst")).unwrap();
+    let words = "train distill - -o run --config tiny.json --steps 1 --batch 4 --device cpu";
+    let output = piped(folder, &words.split(' ').collect::<Vec<_>>(), &games);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("evaluations, White's view, as "), "{said}");
+    assert!(said.contains(" labelled positions in "), "{said}");
+}
+
+#[test]
+fn whose_view_evaluations_are_is_shown_said_or_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("tiny.json"), TINY).unwrap();
+    let unclear = "1. e4 {+0.15/9} e5 {+0.15/9} 2. Nf3 {+0.10/9} Nc6 {0.00/9} 1/2-1/2\n";
+    fs::write(folder.join("games.pgn"), unclear).unwrap();
+    let words = "train distill games.pgn -o run --config tiny.json --steps 1 --batch 1 --device cpu \
+                 --held-out 0 --allow-flat";
+    let words: Vec<&str> = words.split_whitespace().collect();
+    assert_eq!(
+        mistake(folder, &words),
+        "4 evaluations, of which none shows whose view it is, games.pgn: \
+         give games of one kind at a time, or say it with --view white or --view mover"
+    );
+    succeed(folder, &[&["-q"], &words[..], &["--view", "mover"]].concat());
+    let output = common::kibitzer(folder, &["stats", "games.pgn"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("of which none shows whose view it is; they are not counted"), "{said}");
+    assert!(!String::from_utf8(output.stdout).unwrap().contains("best score"), "no scores");
 }

@@ -6,49 +6,50 @@ use anyhow::Result;
 use kibitzer_core::shakmaty::{Color, Position as _};
 
 use super::evaluations::Partial;
+pub use super::view::{Evidence, View};
 use crate::{
     error::UserError,
     library::{MATE, Score},
     pgn::{self, Filter, Game, Games, Summary},
 };
 
-/// From whose side a file's scores are seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum View {
-    /// White's.
-    White,
-    /// That of the side that has moved.
-    Mover,
-}
-
 /// An evaluation in a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Said {
-    centipawns: i32,
+pub(super) struct Said {
+    pub centipawns: i32,
     /// Depth in plies; 0 if it is not told.
-    depth: u32,
+    pub depth: u32,
     /// Whether the comment says that it is seen from White's side.
-    white: bool,
+    pub white: bool,
 }
 
-/// Scores in successive comments that are at least so far from even tell whose view they are.
-const CLEAR: i32 = 100;
-/// Share of such pairs that must agree.
-const AGREED: f64 = 0.8;
-
 /// Hands every position of the games at `path` whose move has an evaluation to `take`, with the
-/// hash of its game.
-///
-/// Whether scores without a name are White's or the mover's view shows in the games: from one
-/// move to the next White's stay on their side, the mover's change it.
+/// hash of its game. The file is read twice.
 ///
 /// # Errors
-/// [`UserError`] if the file cannot be read, has no evaluations, or its view is not clear.
-pub fn read(path: &Path, mut take: impl FnMut(Partial, u64) -> Result<()>) -> Result<Summary> {
-    let view = view_of(path)?.ok_or_else(|| {
+/// [`UserError`] if the file cannot be read, has no evaluations, or if neither `view` nor the
+/// games tell from whose side they are seen.
+pub fn read(
+    path: &Path,
+    view: Option<View>,
+    mut take: impl FnMut(Partial, u64) -> Result<()>,
+) -> Result<Summary> {
+    let evidence = view_of(path)?;
+    if evidence.comments == 0 {
         let mend = "give games of engines with comments as in {+0.35/18 1.2s} or {wv=0.35}";
-        UserError::new("no evaluations in the games", path.display(), mend)
-    })?;
+        return Err(UserError::new("no evaluations in the games", path.display(), mend).into());
+    }
+    let view = match view {
+        Some(view) => view,
+        None => {
+            let mend =
+                "give games of one kind at a time, or say it with --view white or --view mover";
+            let view = evidence.view();
+            let view = view.ok_or_else(|| UserError::new(evidence, path.display(), mend))?;
+            tracing::info!("{}: {evidence}", path.display());
+            view
+        }
+    };
     games(path, |game| {
         for step in game.steps {
             let position = step.packed.unpack()?;
@@ -62,32 +63,17 @@ pub fn read(path: &Path, mut take: impl FnMut(Partial, u64) -> Result<()>) -> Re
     })
 }
 
-/// From whose side the scores in the games at `path` are seen; `None` if there are none.
+/// What the games at `path` show of whose view their evaluations are.
 ///
 /// # Errors
-/// [`UserError`] if the file cannot be read, or the view is not clear.
-pub fn view_of(path: &Path) -> Result<Option<View>> {
-    let mut pairs = [0u64; 2];
-    let mut found = false;
+/// [`UserError`] if the file cannot be read.
+pub fn view_of(path: &Path) -> Result<Evidence> {
+    let mut evidence = Evidence::default();
     games(path, |game| {
-        let said: Vec<Option<Said>> = game.steps.iter().map(|s| parse(&s.comment)).collect();
-        found |= said.iter().any(Option::is_some);
-        for pair in said.windows(2) {
-            if let [Some(a), Some(b)] = pair
-                && !a.white
-                && !b.white
-                && a.centipawns.abs().min(b.centipawns.abs()) >= CLEAR
-            {
-                pairs[usize::from((a.centipawns > 0) != (b.centipawns > 0))] += 1;
-            }
-        }
+        evidence.game(game);
         Ok(())
     })?;
-    let view = view(pairs).ok_or_else(|| {
-        let what = "evaluations now from White's side, now from the mover's";
-        UserError::new(what, path.display(), "give games of one kind at a time")
-    })?;
-    Ok(found.then_some(view))
+    Ok(evidence)
 }
 
 /// The score in centipawns that a comment gives the move before it, by `mover`, from the mover's
@@ -104,20 +90,8 @@ fn games(path: &Path, take: impl FnMut(&Game) -> Result<()>) -> Result<Summary> 
     Ok(games.summary().clone())
 }
 
-/// The view by which the pairs of equal and of unequal signs agree; without any it is taken for
-/// the mover's, as cutechess has it.
-fn view([same, other]: [u64; 2]) -> Option<View> {
-    let share = same as f64 / (same + other).max(1) as f64;
-    match share {
-        _ if same + other == 0 => Some(View::Mover),
-        _ if share >= AGREED => Some(View::White),
-        _ if share <= 1.0 - AGREED => Some(View::Mover),
-        _ => None,
-    }
-}
-
 /// The evaluation of a comment, if it has one.
-fn parse(comment: &str) -> Option<Said> {
+pub(super) fn parse(comment: &str) -> Option<Said> {
     if let Some((_, rest)) = comment.split_once("wv=") {
         let end = rest.find([',', ' ', ';']).unwrap_or(rest.len());
         let depth = comment.split([',', ' ']).find_map(|word| word.strip_prefix("d="));
@@ -168,12 +142,12 @@ mod tests {
         }
     }
 
-    fn read_text(text: &str) -> Result<Vec<(String, i32)>> {
+    fn read_text(text: &str, view: Option<View>) -> Result<Vec<(String, i32)>> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("g.pgn");
         fs::write(&path, text).unwrap();
         let mut found = Vec::new();
-        read(&path, |partial, _| {
+        read(&path, view, |partial, _| {
             let (mv, score) = partial.scores[0];
             found.push((uci(mv), score));
             Ok(())
@@ -182,23 +156,32 @@ mod tests {
     }
 
     #[test]
-    fn the_view_shows_in_the_games() {
-        let white = "1. e4 {+1.50/9} a6 {+1.40/9} 2. d4 {book} h6 {-0.20/9} 1-0\n";
-        let expected = [("e2e4", 150), ("a7a6", -140), ("h7h6", 20)];
+    fn the_view_shows_in_the_games_or_is_said() {
+        let white =
+            "1. e4 {+1.50/9} a6 {+1.40/9} 2. d4 {+1.60/9} h6 {+1.80/9} 3. a4 b6 {-0.20/9} 1-0\n";
+        let expected = [("e2e4", 150), ("a7a6", -140), ("d2d4", 160), ("h7h6", -180), ("b7b6", 20)];
         let expected: Vec<(String, i32)> =
             expected.into_iter().map(|(mv, score)| (mv.to_owned(), score)).collect();
-        assert_eq!(read_text(white).unwrap(), expected);
-        let mover = "1. e4 {+1.50/9 1s} a6 {-1.40/9 2s} 2. d4 {book} h6 {+0.20/9 1s} 1-0\n";
-        assert_eq!(read_text(mover).unwrap(), expected);
-        let tcec = "1. e4 {d=9, wv=1.50} a6 {d=9, wv=1.40} 2. d4 h6 {d=9, wv=-0.20} 1-0\n";
-        assert_eq!(read_text(tcec).unwrap(), expected);
-        let mixed = format!("{white}\n{}", mover.replace("e4", "c4"));
-        let line = read_text(&mixed).unwrap_err().to_string();
+        assert_eq!(read_text(white, None).unwrap(), expected);
+        let mover = "1. e4 {+1.50/9 1s} a6 {-1.40/9} 2. d4 {+1.60/9} h6 {-1.80/9} 3. a4 b6 {+0.20/9 1s} 1-0\n";
+        assert_eq!(read_text(mover, None).unwrap(), expected);
+        let tcec = "1. e4 {d=9, wv=1.50} a6 {d=9, wv=1.40} 2. d4 {wv=1.60} h6 {wv=1.80} \
+                    3. a4 b6 {d=9, wv=-0.20} 1-0\n";
+        assert_eq!(read_text(tcec, None).unwrap(), expected);
+        let refused = |text: &str| read_text(text, None).unwrap_err().to_string();
+        let mend =
+            ": give games of one kind at a time, or say it with --view white or --view mover";
+        let mixed = refused(&format!("{white}\n{}", mover.replace("e4", "c4")));
+        assert!(mixed.starts_with("10 evaluations, of which 3 seem to be White's view"), "{mixed}");
+        assert!(mixed.ends_with(mend), "{mixed}");
+        let few = "1. e4 {+0.15/9} a6 {+0.15/9} 1/2-1/2\n";
+        let unclear = refused(few);
         assert!(
-            line.starts_with("evaluations now from White's side, now from the mover's"),
-            "{line}"
+            unclear.starts_with("2 evaluations, of which none shows whose view it is"),
+            "{unclear}"
         );
-        let none = read_text("1. e4 e5 1-0\n").unwrap_err().to_string();
-        assert!(none.starts_with("no evaluations in the games, "), "{none}");
+        let said = |view| read_text(few, Some(view)).unwrap()[1].1;
+        assert_eq!((said(View::White), said(View::Mover)), (-15, 15));
+        assert!(refused("1. e4 e5 1-0\n").starts_with("no evaluations in the games, "));
     }
 }

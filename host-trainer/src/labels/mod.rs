@@ -6,6 +6,7 @@
 //! | `store.rs` | positions and scores, compact in memory |
 //! | `read.rs` | libraries to that, in parallel, equal positions merged |
 //! | `evaluations.rs`, `comments.rs` | evaluations from outside: of Lichess, and in games of engines |
+//! | `view.rs` | whose view those in games are |
 //! | `examples.rs` | them as training examples |
 //! | `sharpness.rs` | how much the targets prefer one move to another |
 pub mod comments;
@@ -15,6 +16,7 @@ mod read;
 mod sharpness;
 mod store;
 mod target;
+mod view;
 
 pub use examples::Distillation;
 pub use read::{Read, read};

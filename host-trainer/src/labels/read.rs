@@ -10,7 +10,7 @@ use indicatif::ProgressBar;
 use rayon::prelude::*;
 
 use super::{
-    comments,
+    comments::{self, View},
     evaluations::{self, Partial},
     store::{Labels, Packed},
 };
@@ -38,10 +38,12 @@ pub struct Read {
 /// again, by whatever moves and in whatever file, counts once, as first labelled: else it would
 /// weigh twice, or be learned and held out at once.
 ///
+/// `view` says whose view the evaluations in games are, if that is not to be found out.
+///
 /// # Errors
 /// [`UserError`] naming the file, the line and the mend, as [`library::read`].
-pub fn read(paths: &[PathBuf]) -> Result<Read> {
-    let mut reader = Reader::default();
+pub fn read(paths: &[PathBuf], view: Option<View>) -> Result<Read> {
+    let mut reader = Reader { view, ..Reader::default() };
     let bar = progress::spinner("labelled positions");
     for path in paths {
         reader.file(path, &bar)?;
@@ -56,13 +58,15 @@ struct Reader {
     labels: Labels,
     seen: HashSet<u128>,
     again: usize,
+    view: Option<View>,
 }
 
 impl Reader {
     fn file(&mut self, path: &Path, bar: &ProgressBar) -> Result<()> {
+        let path = &*pgn::spool(path)?;
         match kinds::of(path)? {
             Kind::Evaluations => self.evaluations(path, bar),
-            Kind::Games if path != Path::new("-") => self.comments(path, bar),
+            Kind::Games => self.comments(path, bar),
             Kind::Records => {
                 let mend = "give labelled libraries, or learn games with kibitzer train bc";
                 Err(UserError::new("training records, which have no scores", path.display(), mend)
@@ -94,7 +98,7 @@ impl Reader {
     }
 
     fn comments(&mut self, path: &Path, bar: &ProgressBar) -> Result<()> {
-        let summary = comments::read(path, |partial, game| {
+        let summary = comments::read(path, self.view, |partial, game| {
             self.partial(&partial, Some(game));
             bar.inc(1);
             Ok(())

@@ -135,7 +135,7 @@ mod tests {
 
     fn measure(temperature: f64, choice: Choice) -> Sharpness {
         let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/library.jsonl.zst");
-        let labels = read(&[fixture]).unwrap().labels;
+        let labels = read(&[fixture], None).unwrap().labels;
         let numbers: Vec<u32> = (0..500).collect();
         Sharpness::measure(&labels, &Target::new(temperature, choice).unwrap(), &numbers)
     }

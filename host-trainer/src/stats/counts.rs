@@ -1,12 +1,13 @@
 //! What is counted of a file's positions.
 use std::{
     collections::{BTreeMap, HashSet},
+    fmt,
     path::Path,
 };
 
 use anyhow::Result;
 use kibitzer_core::shakmaty::Position as _;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::items::{Item, each};
 use crate::{
@@ -17,6 +18,22 @@ use crate::{
 
 /// Limits of the score histogram, in centipawns.
 pub const SCORE_LIMITS: [i32; 10] = [-1000, -500, -200, -100, -25, 25, 100, 200, 500, 1000];
+
+/// Depths of all scores and of the best ones, in plies, shallow ones first; written as `12/18`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Depths(pub u32, pub u32);
+
+impl fmt::Display for Depths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.0, self.1)
+    }
+}
+
+impl Serialize for Depths {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
 
 /// Numbers about the positions of a file.
 #[derive(Debug, Clone, Serialize)]
@@ -42,7 +59,7 @@ pub struct Counts {
     /// Games that White won, that were drawn, that Black won, counted at every position.
     pub results: [u64; 3],
     /// Positions by depth of all scores and of the best ones.
-    pub depths: BTreeMap<String, u64>,
+    pub depths: BTreeMap<Depths, u64>,
     /// Positions by the best move's score, by [`SCORE_LIMITS`].
     pub scores: [u64; SCORE_LIMITS.len() + 1],
     /// Positions by the wanted value: see [`STANDINGS`].
@@ -155,7 +172,7 @@ impl Counts {
             self.results[2] += black;
         }
         if let Some((all, top)) = depths {
-            *self.depths.entry(format!("{all}/{top}")).or_default() += 1;
+            *self.depths.entry(Depths(*all, *top)).or_default() += 1;
         }
         if let Some(&best) = scores.iter().max() {
             let limits = SCORE_LIMITS.iter().filter(|&&limit| i32::from(best) >= limit);
@@ -229,7 +246,7 @@ mod tests {
         let counts = Counts::of(&fixture("library.jsonl.zst")).unwrap();
         assert_eq!((counts.kind.as_str(), counts.positions), ("labelled library", 2701));
         assert_eq!((counts.openings.len(), counts.games), (42, None));
-        assert_eq!(counts.depths, [("12/18".to_owned(), 2701)].into());
+        assert_eq!(counts.depths, [(Depths(12, 18), 2701)].into());
         assert_eq!(counts.scores.iter().sum::<u64>(), 2701);
         assert_eq!(counts.phases.iter().sum::<u64>(), 2701);
         assert!(counts.soft > 2500 && (0.1..2.0).contains(&counts.soft_entropy), "{counts:?}");
@@ -241,14 +258,14 @@ mod tests {
     fn games_records_and_positions_are_counted_and_leaks_are_found() {
         let folder = tempfile::tempdir().unwrap();
         let games = folder.path().join("games.pgn");
-        let text = "[ECO \"C20\"]\n\n1. e4 {+0.35/9} e5 {-0.30/9} 1-0\n\n\
-                    [ECO \"C20\"]\n\n1. e4 {+0.35/9} c5 0-1\n\n";
+        let text = "[ECO \"C20\"]\n\n1. e4 {d=9, wv=0.35} e5 {d=9, wv=0.30} 1-0\n\n\
+                    [ECO \"C20\"]\n\n1. e4 {d=9, wv=0.35} c5 0-1\n\n";
         fs::write(&games, text).unwrap();
         let of_games = Counts::of(&games).unwrap();
         assert_eq!((of_games.positions, of_games.different), (4, 2));
         assert_eq!((of_games.games, of_games.results), (Some(2), [2, 0, 2]));
         assert_eq!(of_games.openings, [("C20".to_owned(), 4)].into());
-        assert_eq!(of_games.depths, [("9/9".to_owned(), 3)].into());
+        assert_eq!(of_games.depths, [(Depths(9, 9), 3)].into());
         let path = folder.path().join("records");
         let packing = Packing::new(Filter::default(), Split::Share(0.0), Shard::default());
         atomic_write(&path, |file| pack(&[games], &packing, &path, file)).unwrap();
@@ -266,7 +283,7 @@ mod tests {
                     \"line\":\"a2a4\"}],\"depth\":33}]}\n";
         fs::write(&lichess, format!("{line}broken\n")).unwrap();
         let of_lichess = Counts::of(&lichess).unwrap();
-        assert_eq!(of_lichess.depths, [("33/33".to_owned(), 1)].into());
+        assert_eq!(of_lichess.depths, [(Depths(33, 33), 1)].into());
         assert_eq!((of_lichess.scores[9], of_lichess.standings[4]), (1, 1));
     }
 }

@@ -69,6 +69,7 @@ impl Item {
 /// # Errors
 /// [`UserError`] if the file cannot be read or is damaged.
 pub fn each(path: &Path, mut take: impl FnMut(Item)) -> Result<(Kind, Option<u64>)> {
+    let path = &*pgn::spool(path)?;
     let kind = kinds::of(path)?;
     let games = match kind {
         Kind::Records => Some(of_records(path, &mut take)?),
@@ -114,8 +115,15 @@ fn of_records(path: &Path, take: &mut impl FnMut(Item)) -> Result<u64> {
 
 /// Positions of games; with evaluations in the comments, those have scores.
 fn of_games(path: &Path, take: &mut impl FnMut(Item)) -> Result<u64> {
-    let view = comments::view_of(path)?;
-    let mut games = Games::new(&Filter::default(), view.is_some());
+    let evidence = comments::view_of(path)?;
+    let view = evidence.view();
+    if evidence.comments > 0 {
+        match view {
+            Some(_) => tracing::info!("{evidence}"),
+            None => tracing::warn!("{evidence}; they are not counted"),
+        }
+    }
+    let mut games = Games::new(&Filter::default(), evidence.comments > 0);
     games.read(path, pgn::open(path)?, |game| {
         for step in game.steps {
             let position = step.packed.unpack()?;

@@ -23,7 +23,7 @@ use crate::{
     model::{self, hash_text},
     network::Network,
     order::evenly_spaced,
-    progress,
+    pgn, progress,
     quantize::{Parity, parity},
     records::{DEFAULT_SHARE, Records},
 };
@@ -185,12 +185,13 @@ impl Eval {
 
 /// Opens a labelled library, or records or games.
 fn open(path: &Path, target: Target) -> Result<Box<dyn Examples>> {
-    if matches!(kinds::of(path)?, Kind::Library | Kind::Evaluations) {
-        let read = labels::read(&[path.to_owned()])?;
+    let spooled = pgn::spool(path)?;
+    if matches!(kinds::of(&spooled)?, Kind::Library | Kind::Evaluations) {
+        let read = labels::read(&[spooled.to_path_buf()], None)?;
         let paths = vec![path.to_owned()];
         return Ok(Box::new(Distillation::new(read.labels, target, paths)));
     }
-    Ok(Box::new(Records::open(path)?))
+    Ok(Box::new(Records::open(&spooled)?))
 }
 
 fn foreign(found: &Config, path: &Path, wanted: &Config) -> UserError {

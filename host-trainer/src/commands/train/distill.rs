@@ -9,7 +9,7 @@ use anyhow::Result;
 use super::launch::Launch;
 use crate::{
     error::UserError,
-    labels::{self, Choice, Distillation, FLAT, Sharpness, TEMPERATURE, Target},
+    labels::{self, Choice, Distillation, FLAT, Sharpness, TEMPERATURE, Target, comments::View},
     pgn,
 };
 
@@ -33,6 +33,9 @@ pub struct Distill {
     /// The moves that share the probability: all, or so many of the best.
     #[arg(long, value_name = "all|8", default_value_t)]
     moves: Choice,
+    /// Whose view the evaluations in games' comments are, where they do not show it.
+    #[arg(long)]
+    view: Option<View>,
     /// Train even if the targets hardly prefer one move to another.
     #[arg(long)]
     allow_flat: bool,
@@ -49,10 +52,11 @@ impl Distill {
     pub fn run(self) -> Result<()> {
         let target = Target::new(self.temperature, self.moves)?;
         // Reading takes a while: what can be found out before it, is.
-        let files = self.libraries.iter().filter(|path| **path != Path::new("-"));
+        let once = |path: &Path| path.exists() && !path.is_file() || path == Path::new("-");
+        let files = self.libraries.iter().filter(|path| !once(path));
         files.map(|path| pgn::open(path)).try_for_each(|file| file.map(drop))?;
         self.launch.check()?;
-        let read = labels::read(&self.libraries)?;
+        let read = labels::read(&self.libraries, self.view)?;
         tracing::info!(
             "{} labelled positions in {:.1} MB; {} came again and count once",
             read.labels.len(),
