@@ -18,7 +18,7 @@ struct Core {
 }
 
 const CORES: [Core; 2] = [
-    Core { board: boards::M4, bars: [(64, 8, 0.78), (64, 11, 0.78), (1, 16, 1.34)] },
+    Core { board: boards::M4, bars: [(64, 8, 0.76), (64, 11, 0.76), (1, 16, 1.34)] },
     Core { board: boards::M0, bars: [(64, 8, 3.80), (64, 11, 4.40), (1, 16, 4.20)] },
 ];
 

@@ -80,9 +80,11 @@ impl Rescaling {
 
 pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
     let (groups, tokens) = (tile.groups(), tile.tokens());
-    sums.fill(0);
     if weights.len() != groups * PAIR_GROUP || sums.len() != 2 * tokens || tokens < 2 {
         return debug_assert!(false, "factors and sums do not fit each other");
+    }
+    if groups == 0 {
+        return sums.fill(0);
     }
     for (number, weights) in weights.chunks(CHUNK_BYTES).enumerate() {
         let words = tile.words().get(number * pairs::CHUNK * TOKEN_GROUP..).unwrap_or(&[]);
@@ -93,7 +95,7 @@ pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
             // one; a tile of several tokens, which are an even number, has 16 bytes a group and
             // pair, and `words` begins with the chunk's first; `sums` has two words a token.
             unsafe {
-                pairs::extend_and_add_paired(weights, words.as_ptr(), chunk, sums, tokens, skip);
+                pairs::extend_and_pair(weights, words.as_ptr(), chunk, sums, tokens, skip, number);
             }
         });
     }

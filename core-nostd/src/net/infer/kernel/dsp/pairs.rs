@@ -25,30 +25,34 @@ macro_rules! group {
     };
 }
 
-/// Adds the products of two rows with `tokens` tokens, an even number above 0, over `groups` groups
-/// of columns, at least one; a pair's other groups take `skip` bytes.
+/// The products of two rows with `tokens` tokens, an even number above 0, over `groups` groups of
+/// columns, at least one; a pair's other groups take `skip` bytes. They are added to the sums that
+/// there are, if `has_sums` is not 0.
 ///
 /// # Safety
 /// `rows` points to `16 · groups` bytes, and `tile`, for each pair of tokens, to so many and `skip`,
 /// the last `skip` excepted, both aligned to 4; `sums` to `2 · tokens` words.
 #[unsafe(naked)]
-pub unsafe extern "C" fn add_paired(
+pub unsafe extern "C" fn paired(
     rows: *const u32,
     tile: *const u32,
     groups: usize,
     sums: *mut i32,
     tokens: usize,
     skip: usize,
+    has_sums: usize,
 ) {
-    // On the stack: where the first row's next sums are, and the second's; the end of the first's;
+    // On the stack: where the first row's next sums go, and the second's; the end of the first's;
     // skip; rows; blocks of eight groups, the first of which may have fewer; where in the block it
-    // begins; blocks left. Then what is restored, 36 bytes; then `tokens` and `skip`.
+    // begins; blocks left; where it is written from where a pair's sums begin: from where they go, or
+    // from two zeros; both their addresses; both. Then what is restored, 36 bytes; then `tokens`,
+    // `skip` and `has_sums`.
     naked_asm!(
         extension!(),
         "
         push    {{r4, r5, r6, r7, r8, r9, r10, r11, lr}}
-        sub     sp, #32
-        ldrd    r4, r5, [sp, #68]
+        sub     sp, #52
+        ldrd    r4, r5, [sp, #88]
         add     r6, r3, r4, lsl #2
         strd    r3, r6, [sp]
         strd    r6, r5, [sp, #8]
@@ -61,8 +65,19 @@ pub unsafe extern "C" fn add_paired(
         add     r6, r6, r5, lsl #3
         orr     r6, r6, #1
         str     r6, [sp, #24]
+        mov     r4, #0
+        strd    r4, r4, [sp, #44]
+        add     r4, sp, #44
+        strd    r4, r4, [sp, #36]
+        ldr     r5, [sp, #96]
+        add     r4, sp, #36
+        cmp     r5, #0
+        it      ne
+        movne   r4, sp
+        str     r4, [sp, #32]
     1:
-        ldrd    r2, r3, [sp]
+        ldr     r4, [sp, #32]
+        ldrd    r2, r3, [r4]
         ldrd    r9, r10, [r2]
         ldrd    r11, r12, [r3]
         ldrd    r0, r4, [sp, #16]
@@ -93,34 +108,36 @@ pub unsafe extern "C" fn add_paired(
         add     r1, r1, r5
         cmp     r2, r4
         bne     1b
-        add     sp, #32
+        add     sp, #52
         pop     {{r4, r5, r6, r7, r8, r9, r10, r11, pc}}
         "
     )
 }
 
-/// [`add_paired`] for rows of weights that are bytes, at most [`CHUNK`] groups: it extends them on
+/// [`paired`] for rows of weights that are bytes, at most [`CHUNK`] groups: it extends them on
 /// the stack first.
 ///
 /// # Safety
-/// As for [`add_paired`], but that `weights` points to `8 · groups` bytes, aligned to 4.
+/// As for [`paired`], but that `weights` points to `8 · groups` bytes, aligned to 4.
 #[unsafe(naked)]
-pub unsafe extern "C" fn extend_and_add_paired(
+pub unsafe extern "C" fn extend_and_pair(
     weights: *const i8,
     tile: *const u32,
     groups: usize,
     sums: *mut i32,
     tokens: usize,
     skip: usize,
+    has_sums: usize,
 ) {
     naked_asm!(
         extension!(),
         "
-        push    {{r4, r5, r6, r7, r8, r9, r10, lr}}
-        ldrd    r4, r5, [sp, #32]
+        push    {{r4, r5, r6, r7, r8, lr}}
+        ldrd    r4, r5, [sp, #24]
+        ldr     r6, [sp, #32]
         sub     sp, #{chunk}
-        push    {{r4, r5}}
-        add     r12, sp, #8
+        push    {{r4, r5, r6}}
+        add     r12, sp, #12
         mov     lr, r2
     1:
         ldrd    r5, r7, [r0], #8
@@ -131,13 +148,13 @@ pub unsafe extern "C" fn extend_and_add_paired(
         stm     r12!, {{r4, r5, r6, r7}}
         subs    lr, lr, #1
         bne     1b
-        add     r0, sp, #8
-        bl      {add_paired}
-        add     sp, #8
+        add     r0, sp, #12
+        bl      {paired}
+        add     sp, #12
         add     sp, #{chunk}
-        pop     {{r4, r5, r6, r7, r8, r9, r10, pc}}
+        pop     {{r4, r5, r6, r7, r8, pc}}
         ",
         chunk = const CHUNK * EXTENDED,
-        add_paired = sym add_paired,
+        paired = sym paired,
     )
 }

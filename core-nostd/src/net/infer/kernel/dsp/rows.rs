@@ -49,7 +49,6 @@ impl<'s> Rows<'s> {
     pub fn dots(&self, factors: &Rows<'_>, first: usize, sums: &mut [i32]) {
         let words = self.groups * TOKEN_GROUP;
         let pair = part(factors.words, first / 2 * words, words);
-        sums.fill(0);
         let fits = pair.len() == words && sums.len() == 2 * self.stride();
         if !fits || self.groups == 0 || self.pairs == 0 || factors.groups != self.groups {
             return debug_assert!(false, "factors and sums do not fit each other");
@@ -58,7 +57,7 @@ impl<'s> Rows<'s> {
         // SAFETY: words are aligned to 4; a pair of factors has 16 bytes a group, of which there
         // is one at least, and so has each pair of rows, of which there is one, too; `sums` has
         // two words a row.
-        unsafe { pairs::add_paired(pair, rows, self.groups, sums, self.stride(), 0) }
+        unsafe { pairs::paired(pair, rows, self.groups, sums, self.stride(), 0, 0) }
     }
 }
 
