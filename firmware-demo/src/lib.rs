@@ -16,6 +16,8 @@ pub mod serial_flash;
 pub mod stack;
 #[cfg(not(feature = "chip"))]
 pub mod uart;
+#[cfg(board = "mps2")]
+pub mod watchdog;
 
 /// What marks a program's `main`.
 #[cfg(target_arch = "arm")]

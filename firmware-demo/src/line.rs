@@ -20,6 +20,11 @@ impl<R: Read> Lines<R> {
         Self { port, line: Vec::new(), ended: false }
     }
 
+    /// Where the lines come from.
+    pub const fn port(&self) -> &R {
+        &self.port
+    }
+
     /// The next line without its end, cut after [`MAX_LINE`] and one byte; `None` once the other
     /// side has ended the transmission.
     pub fn next_line(&mut self) -> Result<Option<&[u8]>, R::Error> {

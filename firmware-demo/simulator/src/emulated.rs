@@ -38,7 +38,8 @@ impl Emulated {
         let id = self.child.id();
         move || {
             // It may have ended by itself.
-            let _ = Command::new("kill").args(["-9", &id.to_string()]).status();
+            let _ =
+                Command::new("kill").args(["-9", &id.to_string()]).stderr(Stdio::null()).status();
         }
     }
 
@@ -110,6 +111,15 @@ impl Emulated {
     /// The board is gone.
     pub fn speak(&mut self, protocol: &str) -> Result<()> {
         Ok(writeln!(self.input, "a {protocol}")?)
+    }
+
+    /// Lets the program hang, until the watchdog starts it anew; it then waits for the next look.
+    ///
+    /// # Errors
+    /// The board is gone.
+    pub fn hang(&mut self) -> Result<()> {
+        // A byte that comes meanwhile is lost when the chip is reset: that of an empty line.
+        Ok(writeln!(self.input, "h\n")?)
     }
 
     /// Chooses a position to be set up.

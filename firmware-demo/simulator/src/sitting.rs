@@ -175,6 +175,15 @@ impl Sitting {
         self.wait(DECIDED_MS)
     }
 
+    /// Lets the program hang, until the watchdog starts it anew.
+    ///
+    /// # Errors
+    /// The board is gone.
+    pub fn hang(&mut self) -> Result<()> {
+        self.emulated.hang()?;
+        self.wait(DECIDED_MS)
+    }
+
     /// Chooses a position to be set up by the lamps.
     ///
     /// # Errors

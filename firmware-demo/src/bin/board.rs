@@ -2,7 +2,8 @@
 //!
 //! UART0 is the wood: a line for each look at the contacts, `f MILLISECONDS HEX`, the sixteen digits
 //! being the occupied squares, h8 the highest bit; `b NAME` for a button; `s FEN` for a position to be set up; `a NAME` for the protocol of the line to the
-//! app, `cpp` at first, `pegasus` or `certabo`; `q` when the power goes.
+//! app, `cpp` at first, `pegasus` or `certabo`; `h` to hang, as a
+//! faulty program does; `q` when the power goes.
 //! Each look is answered by what has changed, `l LAMPS SIGNAL`, `m WORDS` and `p FEN`, by `k
 //! MOVES` when the game is saved, by what it took, `t PART INSTRUCTIONS`, and at last by a line with a dot: then the board is ready for the next look,
 //! so that a run repeats to the byte. UART1 is the line to the app, UART2 that to
@@ -10,7 +11,10 @@
 #![no_std]
 #![no_main]
 
+use core::convert::Infallible;
 use core::fmt::Write as _;
+
+use embedded_io::{ErrorType, Read};
 
 use kibitzer_core::chessboard::{Button, Chessboard, Settings, Task};
 use kibitzer_core::coach::Mind;
@@ -32,6 +36,7 @@ use kibitzer_firmware::line::Lines;
 use kibitzer_firmware::net;
 use kibitzer_firmware::serial_flash::SerialFlash;
 use kibitzer_firmware::uart::{self, Ports, Receiver, Transmitter};
+use kibitzer_firmware::watchdog::Watchdog;
 use kibitzer_firmware::{entry, stack};
 
 /// Instructions of a tick, one a nanosecond and 25 million ticks a second.
@@ -69,7 +74,7 @@ fn main() -> ! {
     }
     let mut wires = Wood {
         storage,
-        lines: Lines::new(input),
+        lines: Lines::new(Watched { input, watchdog: Watchdog::start() }),
         output,
         link,
         app: diagnostics,
@@ -91,7 +96,7 @@ fn main() -> ! {
 /// The wood at the other end of the line.
 struct Wood {
     storage: Option<Storage<SerialFlash>>,
-    lines: Lines<Receiver>,
+    lines: Lines<Watched>,
     output: Transmitter,
     link: Receiver,
     app: Transmitter,
@@ -105,6 +110,29 @@ struct Wood {
     shown: (Frame, bool),
     position: Option<Chess>,
     said: heapless::String<256>,
+}
+
+/// The wood's line: while nothing comes the watchdog is fed, since the program waits as it should.
+struct Watched {
+    input: Receiver,
+    watchdog: Watchdog,
+}
+
+impl ErrorType for Watched {
+    type Error = Infallible;
+}
+
+impl Read for Watched {
+    fn read(&mut self, bytes: &mut [u8]) -> Result<usize, Infallible> {
+        let Some(first) = bytes.first_mut() else { return Ok(0) };
+        loop {
+            if let Some(byte) = self.input.poll() {
+                *first = byte;
+                return Ok(1);
+            }
+            self.watchdog.feed();
+        }
+    }
 }
 
 /// A button's name.
@@ -162,6 +190,10 @@ impl Wires for Wood {
                 [b's', b' ', fen @ ..] => {
                     self.start = core::str::from_utf8(fen).ok().and_then(|fen| parse_fen(fen).ok());
                 }
+                // As a program does that has a fault: the watchdog starts it anew.
+                b"h" => loop {
+                    core::hint::black_box(());
+                },
                 b"q" => return None,
                 _ => {}
             }
@@ -224,7 +256,9 @@ impl Wires for Wood {
         is_saved
     }
 
-    fn feed(&mut self) {}
+    fn feed(&mut self) {
+        self.lines.port().watchdog.feed();
+    }
 
     fn measure(&mut self, part: Part) {
         let now = self.clock.ticks();

@@ -22,6 +22,24 @@ fn sit(flash: &Flash, contacts: Contacts) -> Option<Sitting> {
 }
 
 #[test]
+fn a_program_that_hangs_is_started_anew_and_goes_on() {
+    let game = &games::read(&fixture("selfplay.pgn.zst")).expect("games")[31];
+    let contacts = Contacts::new(Chess::default().board().occupied(), 10);
+    let Some(mut sitting) = sit(&Flash::new(), contacts) else { return };
+    sitting.press("side").expect("White is Viveka's");
+    sitting.press("side").expect("and nobody is");
+    for (ply, &mv) in game.iter().take(12).enumerate() {
+        if ply == 6 {
+            let before = sitting.position.clone();
+            sitting.hang().expect("a watchdog");
+            assert!(sitting.message.contains("set up"), "started anew: {}", sitting.message);
+            assert_eq!(sitting.position, before);
+        }
+        sitting.make(mv).expect("recognised");
+    }
+}
+
+#[test]
 fn a_game_goes_on_when_the_power_comes_back() {
     let game = &games::read(&fixture("selfplay.pgn.zst")).expect("games")[30];
     let mut positions = vec![Chess::default()];
