@@ -63,11 +63,7 @@ pub trait Parts {
 /// # Panics
 /// Called a second time.
 pub fn start<F: NorFlash>(parts: impl Parts, storage: Option<Storage<F>>, seed: u32) -> ! {
-    let mind = Mind { weights: &viveka::FITTED, net: None };
-    // Its 20 KB are no part of the stack, nor, as an `Option`'s would be, of the flash.
-    let board =
-        singleton!(: Chessboard<'static> = Chessboard::new(mind, Settings::default(), seed));
-    let board = board.expect("the first and only one");
+    let board = make(seed).expect("the first and only one");
     board.speak(Protocol::Cpp(Cpp::new(Link::Serial, Features::ALL)));
     let mut wires = Soldered {
         parts,
@@ -82,6 +78,17 @@ pub fn start<F: NorFlash>(parts: impl Parts, storage: Option<Storage<F>>, seed: 
     loop {
         board_loop::run(board, &mut wires);
     }
+}
+
+/// The board, whose 20 KB are no part of the stack, nor, as an `Option`'s would be, of the flash.
+#[inline(never)] // what it takes to make it is free again before anything is thought
+fn make(seed: u32) -> Option<&'static mut Chessboard<'static>> {
+    singleton!(: Chessboard<'static> = new(seed))
+}
+
+#[inline(never)]
+fn new(seed: u32) -> Chessboard<'static> {
+    Chessboard::new(Mind { weights: &viveka::FITTED, net: None }, Settings::default(), seed)
 }
 
 /// A chip's parts and its flash, as the loop sees them.
