@@ -23,7 +23,7 @@ mod show;
 mod words;
 
 use heapless::String;
-use shakmaty::{Bitboard, Chess, Color};
+use shakmaty::{Bitboard, ByColor, Chess, Color};
 
 use crate::{
     coach::{Chance, Coach, Mind},
@@ -87,10 +87,12 @@ impl<'a> Chessboard<'a> {
     ///
     /// It has some 20 KB: better made in its place than on a small stack.
     pub fn new(mind: Mind<'a>, settings: Settings, seed: u32) -> Self {
-        let mut board = Self {
+        let by_hand = ByColor::new_with(|color| !settings.is_viveka(color));
+        // Nothing is done to it here, for then it would be copied.
+        Self {
             mind,
             settings,
-            recogniser: Recogniser::default(),
+            recogniser: Recogniser::with_players(Game::default(), by_hand),
             coach: Coach::new(),
             thoughts: Thoughts::default(),
             chance: Chance::new(seed),
@@ -101,9 +103,7 @@ impl<'a> Chessboard<'a> {
             signal: false,
             message: String::new(),
             is_to_be_saved: false,
-        };
-        board.seat_players();
-        board
+        }
     }
 
     /// Goes on with a game that was saved: `load` puts it in place of the one that has just begun,

@@ -144,10 +144,15 @@ impl Recogniser {
     /// Follows `game` on a board of which nothing is known yet: the first event is
     /// [`Event::Agrees`] once its men are set up, or [`Event::Wrong`].
     pub fn new(game: Game) -> Self {
+        Self::with_players(game, ByColor { black: true, white: true })
+    }
+
+    /// The same where only these sides' moves are made by hand.
+    pub fn with_players(game: Game, by_hand: ByColor<bool>) -> Self {
         Self {
             game,
             told: None,
-            by_hand: ByColor { black: true, white: true },
+            by_hand,
             sensors: Sensors::new(),
             hands: Hands::at_home(Bitboard::EMPTY),
             is_turned: false,
