@@ -3,7 +3,7 @@
 #![no_std]
 
 pub mod board_loop;
-#[cfg(feature = "chip")]
+#[cfg(target_arch = "arm")]
 pub mod chip;
 #[cfg(target_arch = "arm")]
 pub mod clock;

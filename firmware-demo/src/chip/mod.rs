@@ -5,6 +5,7 @@
 //!
 //! A chip's program describes its [`Parts`] and [starts](start).
 mod inbox;
+#[cfg(feature = "chip")]
 mod solo;
 
 use cortex_m::singleton;
@@ -24,6 +25,7 @@ use kibitzer_core::{
 
 use crate::board_loop::{self, Look, Wires};
 pub use inbox::Inbox;
+#[cfg(feature = "chip")]
 pub use solo::{Solo, solo};
 
 /// Milliseconds between two looks at the contacts and the buttons.
