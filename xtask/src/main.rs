@@ -2,6 +2,7 @@
 
 mod board;
 mod boards;
+mod chips;
 mod demo;
 mod elf;
 mod emulator;
@@ -46,6 +47,8 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// The board's program for real chips: built, rehearsed on an emulated board, held to its budgets
+    Chips,
     /// The network's inner loops on emulated boards: their sums against the host's, their cost
     Kernels,
     /// The network's answers on every kind of chip against the host's
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Command::Test => test::command(),
         Command::Firmware => firmware::command(),
         Command::Board { arguments } => board::command(&arguments),
+        Command::Chips => chips::command(),
         Command::Kernels => kernels::command(),
         Command::Everywhere => everywhere::command(),
         Command::Inference => inference::command(),

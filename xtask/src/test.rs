@@ -6,6 +6,7 @@ use std::process::Stdio;
 use anyhow::{Context, Result, bail};
 
 use crate::board;
+use crate::chips;
 use crate::everywhere;
 use crate::firmware;
 use crate::host::Host;
@@ -44,6 +45,8 @@ pub fn command() -> Result<()> {
     if let Some(report) = firmware::compare(&setup, &host, &net)? {
         report.lines().iter().for_each(|line| println!("{line}"));
     }
+    let lines = chips::check(&setup)?;
+    lines.iter().flatten().for_each(|line| println!("{line}"));
     proof::link(&setup)?.iter().flatten().for_each(|line| println!("{line}"));
     let lines = kernels::compare(&setup, &Host::example("kernels")?)?;
     lines.iter().flatten().for_each(|line| println!("{line}"));

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::boards::{M0, M4, M55, RV32};
+use crate::chips::{CHIPS, REHEARSAL};
 use crate::machine::Installer;
 use crate::shell;
 
@@ -87,7 +88,17 @@ impl Toolchain {
             let only = ["--lib", "--bin", "digest", "--features", board.features];
             self.reaching(board.target)?.clippy_for(board.target, &only)
         });
-        main.chain(more)
+        main.chain(more).chain(self.clippy_of_chips())
+    }
+
+    /// The same for what no other board has.
+    fn clippy_of_chips(&self) -> impl Iterator<Item = Command> {
+        let rehearsal = (REHEARSAL, M4.target);
+        let chips = CHIPS.iter().map(|chip| (chip.name, chip.board.target));
+        chips.chain([rehearsal]).filter_map(|(name, target)| {
+            let only = ["--no-default-features", "--features", name, "--lib", "--bin", name];
+            self.clippy_for(target, &only)
+        })
     }
 
     /// `cargo check` of the core for a board, with the logging that only boards link.
