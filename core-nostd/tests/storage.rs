@@ -169,7 +169,7 @@ fn power_may_be_lost_at_every_byte_of_words() {
 
 #[test]
 fn power_may_be_lost_at_every_byte_of_rows() {
-    lose_power_everywhere::<256, 4096>(2, 8_000);
+    lose_power_everywhere::<256, 4096>(2, 14_000);
 }
 
 #[test]
