@@ -92,12 +92,15 @@ impl<const WORD: usize, const PART: usize> Flash<WORD, PART> {
         next
     }
 
-    /// Writes a byte that the power may be lost in: any of its bits may change to 0, or, on a good
-    /// day, only those that should.
+    /// Writes a byte that the power is lost in: none of its bits has changed, or only some that
+    /// should, or any.
     fn tear(&mut self, at: usize, byte: u8) {
         let noise = self.next() as u8;
-        let torn = if self.next().is_multiple_of(2) { noise } else { byte | noise };
-        self.bytes[at] &= torn;
+        self.bytes[at] &= match self.next() % 3 {
+            0 => 0xff,
+            1 => byte | noise,
+            _ => noise,
+        };
     }
 
     /// Writes only some of the words, and none for sure.
@@ -164,13 +167,19 @@ impl<const WORD: usize, const PART: usize> NorFlash for Flash<WORD, PART> {
         check_write(self, offset, bytes.len())?;
         let offset = offset as usize;
         let able = self.power.burn(bytes.len())?;
-        let words = &mut self.written[offset / WORD..(offset + bytes.len()) / WORD];
-        assert!(words.iter().all(|written| !written), "a word at {offset} is written twice");
-        words.fill(true);
+        let words = offset / WORD..(offset + bytes.len()) / WORD;
+        let is_blank = self.written[words.clone()].iter().all(|written| !written);
+        assert!(is_blank, "a word at {offset} is written twice");
         if able < bytes.len() {
             self.tear_words(offset, bytes, able);
+            // Nobody can tell a word that still reads blank from one that was never written.
+            for word in words {
+                let bytes = &self.bytes[word * WORD..(word + 1) * WORD];
+                self.written[word] = bytes.iter().any(|&byte| byte != 0xff);
+            }
             return Err(Failure::PowerLost);
         }
+        self.written[words].fill(true);
         for (at, &byte) in (offset..).zip(bytes) {
             self.bytes[at] &= if self.stuck.contains(&at) { byte | 0x10 } else { byte };
         }
