@@ -61,11 +61,11 @@ fn engines_games_go_through_the_firmware() {
         sitting.contacts.bounce = true;
         sitting.press("side").expect("White is Viveka's");
         sitting.press("side").expect("and nobody is");
-        for &mv in games[place].iter().take(60) {
+        for &mv in games[place].iter().take(40) {
             sitting.make(mv).expect("recognised");
         }
         hold(&sitting.costs);
-        assert_eq!(sitting.costs["move"].1, 60);
+        assert_eq!(sitting.costs["move"].1, 40);
         assert!(sitting.costs["grade"].1 > 10, "men were touched");
         let stack = sitting.end().expect("an end");
         assert!(stack <= STACK, "{stack} bytes of stack, {STACK} are allowed");

@@ -56,7 +56,7 @@ fn a_game_goes_on_when_the_power_comes_back() {
     let Some(mut sitting) = sit(&flash, contacts.clone()) else { return };
     sitting.press("side").expect("White is Viveka's");
     sitting.press("side").expect("and nobody is");
-    while cuts < 8 {
+    while cuts < 6 {
         // Until the power goes in the midst of what the next moves write, at once or after a page
         // was erased.
         let bytes = if cuts % 2 == 0 { 0..120 } else { 4_000..4_500 };
