@@ -127,6 +127,7 @@ fn what_comes_through_a_pipe_is_what_the_file_holds() {
     assert!(output.status.success(), "{said}");
     assert!(said.contains("evaluations, White's view, as "), "{said}");
     assert!(said.contains(" labelled positions in "), "{said}");
+    assert!(said.contains("one move in each position, which is wanted with certainty"), "{said}");
 }
 
 #[test]

@@ -75,6 +75,9 @@ impl Sharpness {
 
 impl fmt::Display for Sharpness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.positions == 0 {
+            return f.write_str("one move in each position, which is wanted with certainty");
+        }
         let Sharpness { entropy, uniform_entropy, best_share, uniform_best_share, .. } = self;
         write!(
             f,
