@@ -86,7 +86,11 @@ impl Chessboard<'_> {
                 Ending::Checkmate => Outcome::Win(!self.position().turn()),
                 _ => Outcome::Draw,
             }),
-            Event::Wrong | Event::Agrees | Event::Turned => {}
+            Event::Turned => {
+                self.settings.is_turned = self.recogniser.is_turned();
+                self.is_to_be_saved = true;
+            }
+            Event::Wrong | Event::Agrees => {}
         }
         self.word(event);
         self.report(event);

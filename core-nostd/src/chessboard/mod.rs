@@ -113,6 +113,7 @@ impl<'a> Chessboard<'a> {
         let mut settings = self.settings;
         let loaded = self.recogniser.resume(|game| load(game, &mut settings));
         self.settings = settings;
+        self.recogniser.set_turned(settings.is_turned);
         self.seat_players();
         self.begin_turn();
         self.outcome = self.game().outcome();
@@ -219,6 +220,7 @@ impl<'a> Chessboard<'a> {
     /// Changes what the players have chosen.
     pub fn set(&mut self, settings: Settings) {
         self.settings = settings;
+        self.recogniser.set_turned(settings.is_turned);
         self.recogniser.cancel_told();
         self.seat_players();
         self.begin_turn();

@@ -14,7 +14,7 @@ pub enum Player {
 }
 
 /// Bytes of settings that are saved.
-pub const SETTINGS_BYTES: usize = 6;
+pub const SETTINGS_BYTES: usize = 7;
 
 /// What a board's players have chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub struct Settings {
     pub hints: u8,
     /// Whether a move that gives something away is warned of.
     pub warns: bool,
+    /// Whether White's men stand at the other end, as the first move has shown.
+    pub is_turned: bool,
 }
 
 impl Default for Settings {
@@ -37,6 +39,7 @@ impl Default for Settings {
             levels: ByColor { white: Level::STRONGEST, black: Level::STRONGEST },
             hints: 3,
             warns: true,
+            is_turned: false,
         }
     }
 }
@@ -52,27 +55,28 @@ impl Settings {
             self.levels.black.number(),
             self.hints,
             u8::from(self.warns),
+            u8::from(self.is_turned),
         ]
     }
 
     /// From what was saved; `None` for other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Option<Settings> {
-        let &[white, black, white_level, black_level, hints, warns] = bytes else { return None };
+        let &[white, black, white_level, black_level, hints, warns, turned] = bytes else {
+            return None;
+        };
         let player = |byte| match byte {
             0 => Some(Player::Hand),
             1 => Some(Player::Viveka),
             _ => None,
         };
+        let flag = |byte: u8| (byte <= 1).then_some(byte == 1);
         let level = |number| Some(Level::new(number)).filter(|level| level.number() == number);
         Some(Settings {
             players: ByColor { white: player(white)?, black: player(black)? },
             levels: ByColor { white: level(white_level)?, black: level(black_level)? },
             hints,
-            warns: match warns {
-                0 => false,
-                1 => true,
-                _ => return None,
-            },
+            warns: flag(warns)?,
+            is_turned: flag(turned)?,
         })
     }
 
@@ -98,11 +102,18 @@ mod tests {
             levels: ByColor { white: Level::WEAKEST, black: Level::new(5) },
             hints: 9,
             warns: false,
+            is_turned: true,
         };
         for settings in [settings, Settings::default()] {
             assert_eq!(Settings::from_bytes(&settings.to_bytes()), Some(settings));
         }
-        for bytes in [&[][..], &[0; 6], &[2, 0, 1, 1, 0, 0], &[0, 0, 9, 1, 0, 0]] {
+        for bytes in [
+            &[][..],
+            &[0; 7],
+            &[2, 0, 1, 1, 0, 0, 0],
+            &[0, 0, 9, 1, 0, 0, 0],
+            &[0, 0, 1, 1, 0, 2, 0],
+        ] {
             assert_eq!(Settings::from_bytes(bytes), None, "{bytes:?}");
         }
     }

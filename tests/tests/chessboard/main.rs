@@ -94,3 +94,27 @@ fn mate_ends_the_game_and_is_shown_by_the_kings() {
     assert_eq!(desk.board.lamps().get(king(Color::Black)), Colour::Red);
     assert!(!desk.board.wants_to_think());
 }
+
+#[test]
+fn a_turned_board_is_turned_when_the_power_comes_back() {
+    use kibitzer_core::shakmaty::Square;
+    let mut desk = desk_of("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", people());
+    desk.touch(&[Square::D7, Square::D5]);
+    desk.wait(400);
+    assert_eq!(desk.board.game().len(), 1);
+    assert!(desk.board.settings().is_turned && desk.board.is_to_be_saved());
+    let (game, bytes) = (desk.board.game().clone(), desk.board.settings().to_bytes());
+    let mut board = Chessboard::new(mind(), Settings::default(), 1);
+    board.resume(|to, settings| {
+        *to = game;
+        *settings = Settings::from_bytes(&bytes).expect("settings");
+    });
+    desk.board = board;
+    desk.wait(400);
+    assert_eq!(desk.board.lamps().lit(), kibitzer_core::shakmaty::Bitboard::EMPTY);
+    // Black's e7 is the board's d2.
+    desk.touch(&[Square::D2, Square::D4]);
+    desk.wait(400);
+    let moves: Vec<String> = desk.board.game().moves().map(|(mv, _)| mv.to_string()).collect();
+    assert_eq!(moves, ["e2-e4", "e7-e5"]);
+}
