@@ -5,7 +5,7 @@ use super::{
     CASTLING_MS, Event, RESULT_MS, Recogniser, State, WRONG_MS, gesture,
     hands::Hands,
     journey::{Journey, toggled},
-    lines::View,
+    lines::{Pair, View},
     question::{Asked, Question},
 };
 use crate::{
@@ -66,7 +66,7 @@ impl Recogniser {
 
     /// The men stand as the game has it.
     fn agree(&mut self) {
-        self.hands = Hands::at_home(self.hands.occupied());
+        self.hands = self.hands.settled(None);
         if self.is_disturbed || matches!(self.state, State::Wrong { .. }) {
             self.tell(Event::Agrees);
         }
@@ -145,10 +145,14 @@ impl Recogniser {
             [mv] => return Some(self.one(mv)),
             _ => return Some(Explanation::Ask(Question::capture(Asked::Capture, &fits.sure))),
         }
-        match view.pair(position, &journey) {
-            Some((first, second)) if is_back(&[first, second]) => return taken_back,
-            Some((first, second)) => return Some(Explanation::Pair(first, second)),
-            None => {}
+        if let Some(Pair { first, second, is_doubtful }) = view.pair(position, &journey) {
+            if is_back(&[first, second]) {
+                return taken_back;
+            }
+            // A man in the air on its way back may look like one that has replaced another unseen.
+            if !(is_doubtful && view.is_going_back(&self.game)) {
+                return Some(Explanation::Pair(first, second));
+            }
         }
         let lifted = || {
             let (mv, lifted) = view.and_lifted(position, &journey)?;
@@ -265,7 +269,7 @@ impl Recogniser {
 
     /// The board shows the game's position, but for a man in the air.
     fn settle(&mut self, lifted: Option<Square>) {
-        self.hands = Hands::with_lifted(self.hands.occupied(), lifted);
+        self.hands = self.hands.settled(lifted);
         self.is_disturbed = false;
         self.before_answer = None;
         self.state = if lifted.is_some() { State::Moving } else { State::Ready };

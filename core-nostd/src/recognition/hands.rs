@@ -22,6 +22,12 @@ pub(super) struct Hands {
     occupied: Bitboard,
     /// The squares whose men may be in the air.
     held: Bitboard,
+    /// Men that were alone in the air when one was put down: unless it came from beside the board,
+    /// and they are still in the air.
+    put_down: Bitboard,
+    /// Squares that were touched before the board last was as the game has it: a man may have been
+    /// replaced there, and still be in the air.
+    adjusted: Bitboard,
     /// From where the man on each occupied square may have come.
     origins: PerSquare<Bitboard>,
     /// Squares on which anything happened.
@@ -30,9 +36,14 @@ pub(super) struct Hands {
     when: PerSquare<u16>,
     /// Such frames so far.
     frames: u16,
-    /// Squares that were left in the same frame as another: by a knock, or by two hands.
+    /// Squares that were left at the same moment as another: by a knock, or by two hands.
     together: Bitboard,
+    /// The squares that were left last, and when.
+    left: (Bitboard, u32),
 }
+
+/// Milliseconds within which one hand does not lift two men.
+const TOGETHER_MS: u32 = 30;
 
 impl Hands {
     /// Everything stands where it belongs.
@@ -41,40 +52,51 @@ impl Hands {
         Self {
             occupied,
             held: Bitboard::EMPTY,
+            put_down: Bitboard::EMPTY,
+            adjusted: Bitboard::EMPTY,
             origins,
             touched: Bitboard::EMPTY,
             when: PerSquare::from_fn(|_| 0),
             frames: 0,
             together: Bitboard::EMPTY,
+            left: (Bitboard::EMPTY, 0),
         }
     }
 
-    /// Everything stands where it belongs, except that a man is in the air.
-    pub(super) fn with_lifted(occupied: Bitboard, lifted: Option<Square>) -> Self {
-        let mut hands = Self::at_home(occupied);
+    /// The same men where they belong from now on, except that one is in the air.
+    pub(super) fn settled(&self, lifted: Option<Square>) -> Self {
+        let men = lifted.map_or(self.occupied, |square| self.occupied.with(square));
+        let mut hands = Self { adjusted: self.touched, ..Self::at_home(men) };
         if let Some(square) = lifted {
-            hands = Self::at_home(occupied.with(square));
-            hands.change(square.into(), Bitboard::EMPTY);
+            hands.change(0, square.into(), Bitboard::EMPTY);
         }
         hands
     }
 
-    /// Men were lifted, others put down, between two looks at the board.
-    pub(super) fn change(&mut self, lifted: Bitboard, placed: Bitboard) {
+    /// Men were lifted, others put down, between two looks at the board, the last at `now`.
+    pub(super) fn change(&mut self, now: u32, lifted: Bitboard, placed: Bitboard) {
         self.frames = self.frames.saturating_add(1);
-        if lifted.more_than_one() {
-            self.together |= lifted;
+        if lifted.any() {
+            let (before, at) = self.left;
+            let is_soon = self.frames > 1 && now.wrapping_sub(at) < TOGETHER_MS;
+            let left = if is_soon { before | lifted } else { lifted };
+            if left.more_than_one() {
+                self.together |= left;
+            }
+            self.left = (left, now);
         }
         for square in squares(lifted) {
             self.held |= *self.origins.get(square);
             *self.origins.get_mut(square) = Bitboard::EMPTY;
         }
-        let held = self.held;
+        let beside = self.put_down | self.adjusted;
+        let held = if self.held.any() { self.held } else { beside };
         for square in squares(placed) {
             *self.origins.get_mut(square) = held;
         }
         // Of several in the air, nobody knows which are left.
-        if placed.any() && !held.more_than_one() {
+        if placed.any() && !self.held.more_than_one() {
+            self.put_down |= self.held;
             self.held = Bitboard::EMPTY;
         }
         for square in squares(lifted | placed) {
@@ -108,7 +130,7 @@ impl Hands {
     pub(super) fn may_be(&self, square: Square, origin: Origin) -> bool {
         match origin {
             Origin::Square(from) => self.origins(square).contains(from),
-            Origin::Box => self.touched.contains(square),
+            Origin::Box => (self.touched | self.adjusted).contains(square),
         }
     }
 
@@ -129,11 +151,14 @@ impl Hands {
         Self {
             occupied: self.occupied.rotate_180(),
             held: self.held.rotate_180(),
+            put_down: self.put_down.rotate_180(),
+            adjusted: self.adjusted.rotate_180(),
             origins: PerSquare::from_fn(|square| self.origins.get(turn(square)).rotate_180()),
             touched: self.touched.rotate_180(),
             when: PerSquare::from_fn(|square| *self.when.get(turn(square))),
             frames: self.frames,
             together: self.together.rotate_180(),
+            left: (self.left.0.rotate_180(), self.left.1),
         }
     }
 }
@@ -143,11 +168,12 @@ mod tests {
     use super::*;
 
     fn lift(hands: &mut Hands, square: Square) {
-        hands.change(square.into(), Bitboard::EMPTY);
+        let now = u32::from(hands.frames) * 100;
+        hands.change(now, square.into(), Bitboard::EMPTY);
     }
 
     fn place(hands: &mut Hands, square: Square) {
-        hands.change(Bitboard::EMPTY, square.into());
+        hands.change(0, Bitboard::EMPTY, square.into());
     }
 
     #[test]
@@ -162,7 +188,8 @@ mod tests {
         assert!(!hands.may_be(Square::E4, Origin::Square(Square::D7)));
         place(&mut hands, Square::A8);
         assert!(hands.may_be(Square::A8, Origin::Box));
-        assert_eq!(hands.origins(Square::A8), Bitboard::EMPTY);
+        // Or a man from beside the board was put on e4, and the one from e2 on a8.
+        assert_eq!(hands.origins(Square::A8), Square::E2.into());
     }
 
     #[test]

@@ -44,8 +44,8 @@ pub(super) struct TakenBack {
     pub plies: usize,
     /// Squares that were touched and are as before.
     idle: usize,
-    /// Whether every square of the way back was touched.
-    is_walked: bool,
+    /// Squares of the way back that nobody touched.
+    unfelt: usize,
 }
 
 impl TakenBack {
@@ -53,8 +53,17 @@ impl TakenBack {
     /// leaves so many squares unexplained. Of two that leave as many, men that went to and fro
     /// tell.
     pub(super) const fn explains_more_than(&self, idle: usize) -> bool {
-        self.idle < idle || self.idle == idle && idle > 0 && self.is_walked
+        self.idle + self.unfelt < idle || self.idle == idle && idle > 0 && self.unfelt == 0
     }
+}
+
+/// A move and the reply.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pair {
+    pub first: Move,
+    pub second: Move,
+    /// The first is a capture of which nothing was felt on the victim's square.
+    pub is_doubtful: bool,
 }
 
 /// Pairs of moves: how many, and the last.
@@ -70,8 +79,9 @@ impl Pairs {
         self.last = Some((first, second));
     }
 
-    fn only(self) -> Option<(Move, Move)> {
-        if self.count == 1 { self.last } else { None }
+    fn only(self, is_doubtful: bool) -> Option<Pair> {
+        let (first, second) = self.last.filter(|_| self.count == 1)?;
+        Some(Pair { first, second, is_doubtful })
     }
 }
 
@@ -125,7 +135,7 @@ impl View<'_> {
 
     /// Two moves, the second a fast reply, that lead to what the board shows; `None` where more
     /// than one pair does.
-    pub(super) fn pair(&self, position: &Chess, journey: &Journey) -> Option<(Move, Move)> {
+    pub(super) fn pair(&self, position: &Chess, journey: &Journey) -> Option<Pair> {
         let (color, hands) = (position.turn(), self.hands);
         // Those that account for all that was touched come before those that leave a man adjusted
         // in its place, and before those of which a part was not felt.
@@ -151,7 +161,8 @@ impl View<'_> {
                 let reply = destination(second);
                 // Where the man is gone again, it was taken.
                 let is_taken = to == reply || !hands.occupied().contains(to);
-                let is_in_order = is_taken || hands.is_before(to, reply);
+                let is_late = first.from().is_some_and(|from| hands.is_before(reply, from));
+                let is_in_order = (is_taken || hands.is_before(to, reply)) && !is_late;
                 let mut end = middle.clone();
                 end.play(second, !color);
                 if is_in_order && end.fits(hands, None) {
@@ -167,9 +178,9 @@ impl View<'_> {
             });
         });
         match (whole.count, sure.count) {
-            (0, 0) => doubtful.only(),
-            (0, _) => sure.only(),
-            _ => whole.only(),
+            (0, 0) => doubtful.only(true),
+            (0, _) => sure.only(false),
+            _ => whole.only(false),
         }
     }
 
@@ -211,12 +222,26 @@ impl View<'_> {
             way |= all_squares(mv, color);
             if journey.fits(self.hands, None) {
                 let idle = self.idle(&journey, game.position());
-                let is_walked = way.is_subset(self.hands.touched());
-                return Some(TakenBack { plies, idle, is_walked });
+                let unfelt = (way & !self.hands.touched()).count();
+                return Some(TakenBack { plies, idle, unfelt });
             }
             color = !color;
         }
         None
+    }
+
+    /// Whether moves may be on their way back: all but a man in the air stand as after some.
+    pub(super) fn is_going_back(&self, game: &Game) -> bool {
+        let mut color = !game.position().turn();
+        let mut journey = Journey::none(game.position().board().occupied());
+        let seen = self.hands.occupied();
+        game.moves().rev().any(|(mv, _)| {
+            journey.take_back(mv, color);
+            color = !color;
+            let is_near = seen.is_subset(journey.occupied())
+                && (journey.occupied() & !seen).single_square().is_some();
+            is_near && journey.suits(self.hands, None)
+        })
     }
 
     /// How many squares were touched that a journey from `position` leaves as they were.
@@ -270,13 +295,11 @@ impl View<'_> {
             }
         });
         let rest = match rest[..] {
-            [mv] => {
-                let end = toggled(home, mv, color);
-                Some((seen & !end, end & !seen))
-            }
+            // Where nothing is left to do, king and rook have changed places.
+            [mv] => Some(toggled(home, mv, color)).filter(|&end| end != seen),
             _ => None,
         };
-        (any, rest)
+        (any, rest.map(|end| (seen & !end, end & !seen)))
     }
 
     /// Whether only the men of this move are not where they were, and where men were put down
@@ -301,7 +324,7 @@ impl View<'_> {
         let from = last.from()?;
         let is_home = seen.contains(from) && self.hands.touched().contains(from);
         let rest = (seen & !before, before & !seen);
-        let is_near = rest.0.count() + rest.1.count() <= 2;
+        let is_near = matches!(rest.0.count() + rest.1.count(), 1..=2);
         (is_home && is_near && journey.suits(self.hands, None)).then_some(rest)
     }
 }

@@ -232,7 +232,7 @@ impl Recogniser {
         let changes = self.sensors.frame(now, read);
         let changed = changes.lifted | changes.placed;
         if changed.any() {
-            self.hands.change(changes.lifted, changes.placed);
+            self.hands.change(now, changes.lifted, changes.placed);
             self.pressed |= changed;
             self.judge_at = Some(SETTLE_MS);
             self.tell(Event::Changed { lifted: changes.lifted, placed: changes.placed });

@@ -1,11 +1,16 @@
 //! Contacts bounce: a square has changed once it stays changed.
-use shakmaty::Bitboard;
+use shakmaty::{Bitboard, Square};
 
 use crate::{per_square::PerSquare, placement::squares};
 
 /// Milliseconds for which a square must read alike to be believed. Reed contacts bounce for one
 /// to five; a hand takes a hundred from square to square.
 pub const DEBOUNCE_MS: u32 = 12;
+/// Milliseconds for which a square that reads alike is at rest.
+const REST_MS: u32 = 400;
+/// Times that a square reads differently without a rest in between, from which on its contact is
+/// taken to be broken: more than hands and bounces bring about.
+const CHATTER: u8 = 40;
 
 /// The board's 64 contacts.
 #[derive(Debug, Clone)]
@@ -16,8 +21,12 @@ pub(super) struct Sensors {
     occupied: Bitboard,
     /// When each square last read differently.
     since: PerSquare<u32>,
-    /// When the last believed change took place.
-    changed: u32,
+    /// How often it did since it was last at rest.
+    flips: PerSquare<u8>,
+    /// As read when each was last at rest.
+    rested: Bitboard,
+    /// When the last believed change took place, or the first look.
+    changed: Option<u32>,
 }
 
 /// What a frame has changed.
@@ -29,8 +38,14 @@ pub(super) struct Changes {
 
 impl Sensors {
     pub(super) fn new() -> Self {
-        let (read, occupied) = (Bitboard::EMPTY, Bitboard::EMPTY);
-        Self { read, occupied, since: PerSquare::from_fn(|_| 0), changed: 0 }
+        Self {
+            read: Bitboard::EMPTY,
+            occupied: Bitboard::EMPTY,
+            since: PerSquare::from_fn(|_| 0),
+            flips: PerSquare::from_fn(|_| 0),
+            rested: Bitboard::EMPTY,
+            changed: None,
+        }
     }
 
     /// As last read, contacts bouncing or not.
@@ -44,42 +59,67 @@ impl Sensors {
             read: self.read.rotate_180(),
             occupied: self.occupied.rotate_180(),
             since: PerSquare::from_fn(|square| *self.since.get(square.rotate_180())),
+            flips: PerSquare::from_fn(|square| *self.flips.get(square.rotate_180())),
+            rested: self.rested.rotate_180(),
             changed: self.changed,
         }
     }
 
     /// Milliseconds since the last believed change.
-    pub(super) const fn quiet_for(&self, now: u32) -> u32 {
-        now.wrapping_sub(self.changed)
+    pub(super) fn quiet_for(&self, now: u32) -> u32 {
+        self.changed.map_or(0, |changed| now.wrapping_sub(changed))
     }
 
     /// Takes in what the contacts read now.
     pub(super) fn frame(&mut self, now: u32, read: Bitboard) -> Changes {
+        self.changed.get_or_insert(now);
         for square in squares(self.read ^ read) {
-            *self.since.get_mut(square) = now;
+            self.flip(now, square);
         }
         self.read = read;
         let mut changed = Bitboard::EMPTY;
         for square in squares(read ^ self.occupied) {
             let since = *self.since.get(square);
-            if now.wrapping_sub(since) >= DEBOUNCE_MS {
+            if now.wrapping_sub(since) >= self.patience(square) {
                 // Of several, the one that came last.
                 if changed.is_empty() || self.quiet_for(since) <= u32::MAX / 2 {
-                    self.changed = since;
+                    self.changed = Some(since);
                 }
                 changed.add(square);
             }
         }
+        // A broken contact counts as it was before it broke.
+        let broken = squares(self.occupied ^ self.rested).filter(|&square| self.is_broken(square));
+        changed = broken.fold(changed, |all, square| all.with(square));
         let lifted = self.occupied & changed;
         self.occupied ^= changed;
         Changes { lifted, placed: changed ^ lifted }
+    }
+
+    /// A square reads differently from now on.
+    fn flip(&mut self, now: u32, square: Square) {
+        let is_rested = now.wrapping_sub(*self.since.get(square)) >= REST_MS;
+        let flips = self.flips.get_mut(square);
+        *flips = if is_rested { 0 } else { flips.saturating_add(1) };
+        if is_rested {
+            self.rested.set(square, self.read.contains(square));
+        }
+        *self.since.get_mut(square) = now;
+    }
+
+    fn is_broken(&self, square: Square) -> bool {
+        *self.flips.get(square) >= CHATTER
+    }
+
+    /// Milliseconds for which a square must read alike.
+    fn patience(&self, square: Square) -> u32 {
+        if self.is_broken(square) { REST_MS } else { DEBOUNCE_MS }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shakmaty::Square;
 
     #[test]
     fn a_bounce_is_one_change() {

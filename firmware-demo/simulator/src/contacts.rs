@@ -16,12 +16,20 @@ pub struct Contacts {
     pub scan_ms: u32,
     /// Whether they bounce.
     pub bounce: bool,
+    /// A contact that is broken: it reads the other way every other stretch of so many
+    /// milliseconds.
+    pub chatter: Option<(Square, u32)>,
 }
 
 impl Contacts {
     /// Contacts under these men, read every `scan_ms` milliseconds.
     pub const fn new(occupied: Bitboard, scan_ms: u32) -> Self {
-        Self { now: 0, occupied, bounces: Vec::new(), scan_ms, bounce: false }
+        Self { now: 0, occupied, bounces: Vec::new(), scan_ms, bounce: false, chatter: None }
+    }
+
+    /// The same with a clock that stands at `now`.
+    pub fn at(self, now: u32) -> Self {
+        Self { now, ..self }
     }
 
     /// The clock, in milliseconds.
@@ -40,9 +48,9 @@ impl Contacts {
         if self.bounce {
             // An even number of flips in between, so that it ends as it must.
             for _ in 0..rng.random_range(0..3) {
-                let at = self.now + rng.random_range(1..BOUNCE_MS);
+                let at = self.now.wrapping_add(rng.random_range(1..BOUNCE_MS));
                 self.bounces.push((at, square));
-                self.bounces.push((at + 1, square));
+                self.bounces.push((at.wrapping_add(1), square));
             }
         }
     }
@@ -52,12 +60,20 @@ impl Contacts {
         self.now = self.now.wrapping_add(self.scan_ms);
         let now = self.now;
         let mut read = self.occupied;
-        for &(at, square) in &self.bounces {
-            if at > now {
-                read.toggle(square);
-            }
+        self.bounces.retain(|&(at, _)| is_before(now, at));
+        for &(_, square) in &self.bounces {
+            read.toggle(square);
         }
-        self.bounces.retain(|&(at, _)| at > now);
+        if let Some((square, stretch)) = self.chatter
+            && now / stretch % 2 == 1
+        {
+            read.toggle(square);
+        }
         read
     }
+}
+
+/// Whether a time comes before another, by a clock that may have begun anew in between.
+fn is_before(time: u32, other: u32) -> bool {
+    other.wrapping_sub(time).cast_signed() > 0
 }

@@ -38,15 +38,15 @@ impl Table {
 
     /// Looks at the board for so long; what is told meanwhile, but for what contacts felt.
     pub fn wait(&mut self, ms: u32) -> Vec<Felt> {
-        let until = self.contacts.now() + ms;
+        let from = self.contacts.now();
         let mut felt = Vec::new();
-        while self.contacts.now() < until {
+        while self.contacts.now().wrapping_sub(from) < ms {
             let read = self.contacts.look();
             let now = self.contacts.now();
             self.recogniser.frame(now, read);
             while let Some(event) = self.recogniser.next_event() {
                 if !matches!(event, Event::Changed { .. }) {
-                    felt.push(Felt { event, after_ms: now - self.last_touch });
+                    felt.push(Felt { event, after_ms: now.wrapping_sub(self.last_touch) });
                 }
             }
         }

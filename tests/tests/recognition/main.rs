@@ -1,4 +1,5 @@
 //! Games of engines made on a simulated board: every move is recognised, and no other.
+mod contacts;
 mod mishaps;
 mod replies;
 mod set_up;

@@ -206,3 +206,29 @@ fn two_men_knocked_over_at_once_are_no_capture() {
     assert_eq!(*table.recogniser.state(), State::Ready);
     assert!(table.recogniser.game().is_empty());
 }
+
+#[test]
+fn king_and_rook_that_have_changed_places_have_not_castled() {
+    let mut table = table_of("r3k3/8/8/8/8/8/8/4K3 b q - 0 1");
+    let mut told = touch(&mut table, &[Square::A8, Square::C8, Square::E8, Square::D8]);
+    told.extend(events(&table.wait(3_000)));
+    assert_eq!(told, [Event::Wrong]);
+    let wrong = Bitboard::from(Square::A8) | Square::C8 | Square::D8 | Square::E8;
+    assert_eq!(table.wrong(), wrong);
+    // The rook home, what is left is a move of the king.
+    let told = follow_lamps(&mut table);
+    assert!(matches!(told.last(), Some(Event::Moved(mv)) if mv.to() == Square::D8), "{told:?}");
+}
+
+#[test]
+fn a_knock_taken_for_a_capture_is_taken_back_by_putting_the_man_where_it_was() {
+    // They fall one after the other, as hands would lift them.
+    let mut table = table_of("4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1");
+    let mut told = touch(&mut table, &[Square::E4, Square::D5, Square::D5]);
+    told.extend(events(&table.wait(DECIDED_MS)));
+    assert!(matches!(told[..], [Event::Moved(_)]), "{told:?}");
+    told = touch(&mut table, &[Square::E4]);
+    told.extend(events(&table.wait(DECIDED_MS)));
+    assert_eq!(told, [Event::TakenBack(1)]);
+    assert_eq!(*table.recogniser.state(), State::Ready);
+}

@@ -4,6 +4,7 @@ use kibitzer_core::recognition::{Event, Recogniser, State};
 use kibitzer_core::shakmaty::{Chess, Color, Move, Position as _};
 use kibitzer_simulator::hand::{self, ORDERS, Order, Style};
 use kibitzer_simulator::table::Table;
+use rand::RngExt as _;
 
 use super::{events, games};
 
@@ -95,4 +96,72 @@ fn a_move_is_taken_back_while_the_engine_thinks_and_when_it_has_answered() {
         assert_eq!(table.recogniser.told(), None);
         assert_eq!(table.recogniser.game().position(), before);
     }
+}
+
+#[test]
+fn the_victim_may_be_put_back_while_its_taker_is_in_the_air() {
+    let mut captures = 0;
+    for (seed, game) in games()[..100].iter().enumerate() {
+        let positions = positions(game);
+        let mut table = table_after(game, seed as u64);
+        for plies in (0..game.len()).rev() {
+            let slow = if game[plies].is_capture() { (350, 600) } else { (60, 250) };
+            let pace_ms = [(30, 90), (60, 250), slow][plies % 3];
+            let style = Style { pace_ms, ..Style::steady(Order::VictimFirst) };
+            let mut beats = hand::take_back(&positions[plies], game[plies], style, &mut table.rng);
+            if game[plies].is_capture() {
+                beats.swap(1, 2);
+                captures += 1;
+            }
+            let mut told = events(&table.act(&beats));
+            told.extend(events(&table.wait(350)));
+            told.retain(|event| !matches!(event, Event::Asked | Event::Wrong));
+            assert_eq!(told, [Event::TakenBack(1)], "{} at {plies} of {seed}", game[plies]);
+            assert_eq!(table.recogniser.game().position(), &positions[plies]);
+        }
+    }
+    assert!(captures > 1_000, "{captures}");
+}
+
+#[test]
+fn moves_go_back_and_forth_at_any_pace() {
+    let mut moves = 0;
+    for (seed, game) in games()[..200].iter().enumerate() {
+        let positions = positions(game);
+        let mut at = game.len().min(10 + seed % 80);
+        let mut table = table_after(&game[..at], seed as u64);
+        for _ in 0..6 {
+            if at == 0 {
+                break;
+            }
+            let back = table.rng.random_range(1..=at.min(12));
+            for plies in (at - back..at).rev() {
+                let pace_ms = [(30, 90), (60, 250), (200, 600)][table.rng.random_range(0..3)];
+                let order = ORDERS[table.rng.random_range(0..4)];
+                let style = Style { pace_ms, ..Style::steady(order) };
+                let beats = hand::take_back(&positions[plies], game[plies], style, &mut table.rng);
+                table.act(&beats);
+                if table.rng.random_bool(0.3) {
+                    table.wait(400);
+                }
+            }
+            table.wait(400);
+            at -= back;
+            let position = table.recogniser.game().position().clone();
+            assert_eq!(position.board(), positions[at].board(), "{back} back to {at} of {seed}");
+            assert_eq!(*table.recogniser.state(), State::Ready);
+            if position != positions[at] {
+                // The same men were there in between, with other rights.
+                break;
+            }
+            let on = table.rng.random_range(0..=back);
+            for &mv in game[at..].iter().take(on.saturating_sub(1)) {
+                let style = Style { pace_ms: (40, 200), ..Style::steady(ORDERS[moves % 3]) };
+                super::make(&mut table, mv, style, &mut super::Counts::new());
+                moves += 1;
+                at += 1;
+            }
+        }
+    }
+    assert!(moves > 1_000, "{moves}");
 }
