@@ -26,8 +26,11 @@ impl<'s> Rows<'s> {
     /// Sets a row.
     pub fn set_row(&mut self, row: usize, values: impl Iterator<Item = i16>) {
         let pairs = self.halves.as_chunks_mut::<2>().0.iter_mut();
-        let places = pairs.skip(row).step_by(self.count.max(1)).flatten();
-        places.zip(values).for_each(|(half, value)| *half = value);
+        let mut values = values;
+        for pair in pairs.skip(row).step_by(self.count.max(1)) {
+            let Some(first) = values.next() else { return };
+            *pair = [first, values.next().unwrap_or(0)];
+        }
     }
 
     /// Distance of the sums of two factors.
