@@ -71,6 +71,8 @@ struct Ply {
 pub struct Game {
     start: Chess,
     position: Chess,
+    /// The one before the last move; the same where there is none.
+    previous: Chess,
     plies: Deque<Ply, MAX_PLIES>,
 }
 
@@ -83,13 +85,14 @@ impl Default for Game {
 impl Game {
     /// A game that begins with `start`.
     pub fn new(start: Chess) -> Self {
-        Self { position: start.clone(), start, plies: Deque::new() }
+        Self { position: start.clone(), previous: start.clone(), start, plies: Deque::new() }
     }
 
     /// Begins anew with `start`, in place.
     pub fn restart(&mut self, start: Chess) {
         self.plies.clear();
         self.position = start.clone();
+        self.previous = start.clone();
         self.start = start;
     }
 
@@ -128,7 +131,8 @@ impl Game {
         let before = digest(&self.position);
         // There is room now.
         let _ = self.plies.push_back(Ply { mv, maker, before });
-        self.position = after(&self.position, mv);
+        let next = after(&self.position, mv);
+        self.previous = core::mem::replace(&mut self.position, next);
     }
 
     /// Takes back so many moves, or all that are remembered if they are fewer.
@@ -136,19 +140,45 @@ impl Game {
         (0..plies.min(self.len())).for_each(|_| {
             self.plies.pop_back();
         });
-        self.position = self.plies.iter().fold(self.start.clone(), |at, ply| after(&at, ply.mv));
+        let kept = self.len().saturating_sub(1);
+        let moves = self.plies.iter().take(kept);
+        self.previous = moves.fold(self.start.clone(), |at, ply| after(&at, ply.mv));
+        let last = self.plies.back();
+        self.position = last.map_or(self.start.clone(), |ply| after(&self.previous, ply.mv));
     }
 
-    /// The position before the last `plies` moves.
-    pub fn position_before(&self, plies: usize) -> Chess {
-        let kept = self.len().saturating_sub(plies);
-        self.plies.iter().take(kept).fold(self.start.clone(), |at, ply| after(&at, ply.mv))
+    /// The position before the last move; the present one where none is remembered.
+    pub const fn previous(&self) -> &Chess {
+        &self.previous
+    }
+
+    /// How many moves ago a position was on the board for which `is_it` holds, the last time it was.
+    pub fn plies_since(&self, is_it: impl Fn(&Chess) -> bool) -> Option<usize> {
+        let mut position = self.start.clone();
+        let mut found = None;
+        for (plies, ply) in (1..=self.len()).rev().zip(&self.plies) {
+            if is_it(&position) {
+                found = Some(plies);
+            }
+            position = after(&position, ply.mv);
+        }
+        found
+    }
+
+    /// A digest of the position, which tells positions apart as repetitions do.
+    pub fn digest(&self) -> u32 {
+        digest(&self.position)
+    }
+
+    /// That of the position before the last move.
+    pub fn digest_before(&self) -> Option<u32> {
+        self.plies.back().map(|ply| ply.before)
     }
 
     /// How often the position has been on the board since the last move that cannot be undone,
     /// now included.
     pub fn repetitions(&self) -> usize {
-        let now = digest(&self.position);
+        let now = self.digest();
         let reversible = usize::try_from(self.position.halfmoves()).unwrap_or(usize::MAX);
         let before = self.plies.iter().rev().take(reversible);
         1 + before.filter(|ply| ply.before == now).count()

@@ -1,4 +1,5 @@
 //! What happens at the board, and what is thought of it.
+use heapless::Deque;
 use shakmaty::{Bitboard, Chess, Color, Move, Position as _, Square};
 
 use super::{Button, Chessboard, Player, WARNING_MS};
@@ -16,19 +17,22 @@ const TOUCH_MS: u32 = 250;
 /// Milliseconds after which a question is shown that whoever holds a man need not answer.
 const QUESTION_MS: u32 = 2_000;
 
+/// Turns whose hints are remembered.
+const TURNS: usize = 16;
+
 /// What is known of the turn.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Thoughts {
-    /// How many moves the game had when the coach thought about it.
-    known_at: Option<usize>,
+    /// The digest of the position that the coach thought about.
+    known: Option<u32>,
     /// The man that was lifted, and when.
     touched: Option<(Square, u32)>,
     /// Its moves.
     pub graded: Option<GradedMoves>,
     /// Men whose moves were graded this turn.
     hinted: Bitboard,
-    /// Hints given this turn.
-    hints: u8,
+    /// Hints given, by the turn: taking moves back brings none of them back.
+    hints: Deque<(u32, u8), TURNS>,
     /// The best move, asked for.
     pub hint: Option<Move>,
     /// A move that is still to be looked at for what it gives away.
@@ -50,6 +54,19 @@ impl Thoughts {
     pub fn touched(&self) -> Option<Square> {
         self.touched.map(|(square, _)| square)
     }
+
+    /// Counts a hint of this turn.
+    fn count_hint(&mut self, turn: u32) {
+        if let Some((_, hints)) = self.hints.iter_mut().find(|(other, _)| *other == turn) {
+            *hints = hints.saturating_add(1);
+            return;
+        }
+        if self.hints.is_full() {
+            self.hints.pop_front();
+        }
+        // There is room now.
+        let _ = self.hints.push_back((turn, 1));
+    }
 }
 
 /// The squares of the last move but so many, of which some of Viveka's terms speak.
@@ -65,8 +82,9 @@ impl Chessboard<'_> {
             Event::Changed { lifted, placed } => self.feel(lifted, placed),
             Event::Moved(mv) => {
                 self.begin_turn();
-                let is_known = self.thoughts.known_at == self.game().len().checked_sub(1);
+                let is_known = self.thoughts.known == self.game().digest_before();
                 self.thoughts.to_review = is_known.then_some(mv);
+                self.thoughts.touched = self.in_the_air().map(|square| (square, self.now));
                 self.is_to_be_saved = true;
             }
             Event::Executed(_) | Event::TakenBack(_) => {
@@ -77,11 +95,13 @@ impl Chessboard<'_> {
                 self.begin_game();
                 self.is_to_be_saved = true;
             }
-            Event::Asked => {
+            // Without help it is as if nothing was asked.
+            Event::Asked if !self.is_unaided => {
                 self.thoughts.asked_at = Some(self.now);
                 self.thoughts.is_question_shown = false;
             }
-            Event::Result(outcome) => self.end(outcome),
+            // An app may decline the draw.
+            Event::Result(outcome) if !self.is_online() => self.end(outcome),
             Event::Ended(ending) => self.end(match ending {
                 Ending::Checkmate => Outcome::Win(!self.position().turn()),
                 _ => Outcome::Draw,
@@ -90,7 +110,9 @@ impl Chessboard<'_> {
                 self.settings.is_turned = self.recogniser.is_turned();
                 self.is_to_be_saved = true;
             }
-            Event::Wrong | Event::Agrees => {}
+            // The kings are back: the result they told counts no longer.
+            Event::Agrees if !self.is_online() => self.outcome = self.game().outcome(),
+            Event::Asked | Event::Result(_) | Event::Wrong | Event::Agrees => {}
         }
         self.word(event);
         self.report(event);
@@ -135,15 +157,20 @@ impl Chessboard<'_> {
 
     /// Another turn begins: what was known of the last one counts no longer.
     pub(super) fn begin_turn(&mut self) {
-        let known_at = self.thoughts.known_at;
-        self.thoughts = Thoughts { known_at, ..Thoughts::default() };
+        let known = self.thoughts.known;
+        let hints = core::mem::take(&mut self.thoughts.hints);
+        self.thoughts = Thoughts { known, hints, ..Thoughts::default() };
         self.outcome = None;
     }
 
     pub(super) fn begin_game(&mut self) {
         self.thoughts = Thoughts::default();
         self.coach.forget();
-        self.outcome = None;
+        self.outcome = self.game().outcome();
+        if self.is_unaided && !self.is_online() {
+            self.is_unaided = false;
+            self.seat_players();
+        }
     }
 
     fn end(&mut self, outcome: Outcome) {
@@ -153,9 +180,11 @@ impl Chessboard<'_> {
 
     /// Contacts opened or closed.
     fn feel(&mut self, lifted: Bitboard, placed: Bitboard) {
-        self.thoughts.asked_at = None;
         self.thoughts.hint = None;
         let own = self.position().us() & lifted;
+        // Without help every man in the air is looked at alike, whatever it may take.
+        self.thoughts.asked_at = (self.is_unaided && own.any()).then_some(self.now);
+        self.thoughts.is_question_shown = false;
         if let Some((square, _)) = self.thoughts.touched
             && placed.contains(square)
         {
@@ -178,6 +207,25 @@ impl Chessboard<'_> {
         is_new
     }
 
+    /// The man of the side to move that alone is missing.
+    pub(super) fn in_the_air(&self) -> Option<Square> {
+        (self.position().us() & !self.recogniser.occupied()).single_square()
+    }
+
+    /// A number of the turn in its game.
+    fn turn(&self) -> u32 {
+        let position = self.position();
+        let black = u32::from(position.turn().is_black());
+        position.fullmoves().get().saturating_mul(2).saturating_add(black)
+    }
+
+    /// Whether the turn has hints left.
+    fn has_hints(&self) -> bool {
+        let turn = self.turn();
+        let mut given = self.thoughts.hints.iter().filter(|&&(other, _)| other == turn);
+        given.next().map_or(0, |&(_, hints)| hints) < self.settings.hints
+    }
+
     /// Whether any help is to be given.
     const fn assists(&self) -> bool {
         self.settings.hints > 0 || self.settings.warns
@@ -185,7 +233,7 @@ impl Chessboard<'_> {
 
     /// Whether the position on the board was thought about.
     fn is_known(&self) -> bool {
-        self.coach.is_known() && self.thoughts.known_at == Some(self.game().len())
+        self.coach.is_known() && self.thoughts.known == Some(self.game().digest())
     }
 
     /// Whether the position is critical, for the signal.
@@ -196,7 +244,7 @@ impl Chessboard<'_> {
 
     /// What is to be thought about next.
     fn task(&self) -> Option<Task> {
-        if self.is_online() || self.outcome.is_some() {
+        if self.is_unaided || self.outcome.is_some() {
             return None;
         }
         let turn = self.position().turn();
@@ -208,15 +256,16 @@ impl Chessboard<'_> {
             return Some(Task::Position);
         }
         let is_still = matches!(self.recogniser.state(), State::Ready);
-        let is_held =
-            self.thoughts.hold_until.is_some_and(|until| until.wrapping_sub(self.now) < WARNING_MS);
+        let is_held = self
+            .thoughts
+            .hold_until
+            .is_some_and(|until| until.wrapping_sub(self.now) <= WARNING_MS);
         if is_viveka && self.recogniser.told().is_none() && is_still && !is_held {
             return Some(Task::Reply);
         }
         let (square, since) = self.thoughts.touched.filter(|_| !is_viveka)?;
         let is_long = self.now.wrapping_sub(since) >= TOUCH_MS;
-        let is_allowed =
-            self.thoughts.hinted.contains(square) || self.thoughts.hints < self.settings.hints;
+        let is_allowed = self.thoughts.hinted.contains(square) || self.has_hints();
         (is_long && is_allowed && self.thoughts.graded.is_none()).then_some(Task::Grade(square))
     }
 
@@ -237,7 +286,7 @@ impl Chessboard<'_> {
                 let game = self.recogniser.game();
                 let last = last_move(game, 0);
                 self.coach.think(game.position(), last, &mut self.mind, meanwhile);
-                self.thoughts.known_at = Some(self.game().len());
+                self.thoughts.known = Some(self.game().digest());
             }
             Task::Reply => self.reply(),
             Task::Grade(square) => self.grade(square),
@@ -249,13 +298,13 @@ impl Chessboard<'_> {
     fn review(&mut self) {
         let Some(mv) = self.thoughts.to_review.take() else { return };
         let game = self.recogniser.game();
-        let before = game.position_before(1);
+        let before = game.previous();
         let last = last_move(game, 1);
-        self.thoughts.blunder = self.coach.review(&before, last, mv, self.mind.weights);
+        self.thoughts.blunder = self.coach.review(before, last, mv, self.mind.weights);
         if let Some(blunder) = self.thoughts.blunder {
             self.message.clear();
             // What does not fit is left out.
-            let _ = blunder.tell(&before, last, self.mind.weights, &mut self.message);
+            let _ = blunder.tell(before, last, self.mind.weights, &mut self.message);
             self.thoughts.hold_until = Some(self.now.wrapping_add(WARNING_MS));
         }
     }
@@ -272,7 +321,7 @@ impl Chessboard<'_> {
     fn grade(&mut self, square: Square) {
         if !self.thoughts.hinted.contains(square) {
             self.thoughts.hinted.add(square);
-            self.thoughts.hints = self.thoughts.hints.saturating_add(1);
+            self.thoughts.count_hint(self.turn());
         }
         let game = self.recogniser.game();
         let last = last_move(game, 0);
@@ -281,11 +330,11 @@ impl Chessboard<'_> {
     }
 
     fn give_hint(&mut self) {
-        let is_allowed = self.thoughts.hints < self.settings.hints && self.outcome.is_none();
+        let is_allowed = self.has_hints() && self.outcome.is_none() && !self.is_unaided;
         let by_hand = !self.settings.is_viveka(self.position().turn());
         if is_allowed && by_hand && self.is_known() && self.thoughts.hint.is_none() {
             self.thoughts.hint = self.coach.best();
-            self.thoughts.hints = self.thoughts.hints.saturating_add(1);
+            self.thoughts.count_hint(self.turn());
             self.word_hint();
         }
     }

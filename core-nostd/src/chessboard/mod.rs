@@ -9,7 +9,8 @@
 //!   [`Chessboard::next_byte`], and saves the game when [`Chessboard::is_to_be_saved`].
 //!
 //! While an app keeps the game nothing is thought and nothing is graded: no help of any kind leaves
-//! the board.
+//! the board. So it stays when the line is down, since the game may go on elsewhere, until the next
+//! game begins.
 //!
 //! - `local`: what happens at the board, and what is thought of it.
 //! - `remote`: what the app says, and is told.
@@ -73,6 +74,8 @@ pub struct Chessboard<'a> {
     thoughts: Thoughts,
     chance: Chance,
     remote: Option<Remote>,
+    /// An app keeps the game, or kept it before its line was down: no help is to be given.
+    is_unaided: bool,
     now: u32,
     /// The result, when the game is over.
     outcome: Option<Outcome>,
@@ -97,6 +100,7 @@ impl<'a> Chessboard<'a> {
             thoughts: Thoughts::default(),
             chance: Chance::new(seed),
             remote: None,
+            is_unaided: false,
             now: 0,
             outcome: None,
             lamps: Frame::DARK,
@@ -122,7 +126,16 @@ impl<'a> Chessboard<'a> {
 
     /// There is a line to an app, which may say something in this protocol.
     pub fn speak(&mut self, protocol: Protocol) {
+        self.disconnected();
         self.remote = Some(Remote::new(protocol));
+        self.listen();
+    }
+
+    /// Where an app may keep a game by what it hears, it does.
+    fn listen(&mut self) {
+        if self.remote.as_ref().is_some_and(Remote::is_heard) {
+            self.go_online();
+        }
     }
 
     /// Takes in what the contacts read at `now`, a clock's milliseconds that may wrap around.
@@ -149,6 +162,7 @@ impl<'a> Chessboard<'a> {
             self.obey(order);
             self.show();
         }
+        self.listen();
     }
 
     /// A packet from the app ended here, as over BLE.
@@ -163,8 +177,10 @@ impl<'a> Chessboard<'a> {
     pub fn disconnected(&mut self) {
         if let Some(remote) = &mut self.remote {
             remote.disconnected();
+            self.recogniser.cancel_told();
             self.seat_players();
             self.begin_turn();
+            self.outcome = self.game().outcome();
             self.show();
         }
     }
@@ -224,6 +240,7 @@ impl<'a> Chessboard<'a> {
         self.recogniser.cancel_told();
         self.seat_players();
         self.begin_turn();
+        self.outcome = self.game().outcome();
         self.is_to_be_saved = true;
         self.show();
     }
@@ -249,9 +266,8 @@ impl<'a> Chessboard<'a> {
 
     /// Whose moves are made by hand: everybody's but Viveka's, and everybody's in an app's game.
     fn seat_players(&mut self) {
-        let is_online = self.is_online();
         for color in Color::ALL {
-            let by_hand = is_online || !self.settings.is_viveka(color);
+            let by_hand = self.is_unaided || !self.settings.is_viveka(color);
             self.recogniser.set_by_hand(color, by_hand);
         }
     }

@@ -79,6 +79,11 @@ impl Remote {
         self.is_online
     }
 
+    /// Whether somebody may keep a game by what the board tells of itself.
+    pub(super) const fn is_heard(&self) -> bool {
+        self.protocol.is_listened_to()
+    }
+
     pub(super) const fn lamps(&self) -> Option<Bitboard> {
         self.lamps
     }
@@ -102,7 +107,10 @@ impl Remote {
 
     /// Notes something that the app is to be told; the oldest is lost where there are too many.
     fn note(&mut self, pending: Pending) {
-        if self.pending.back() == Some(&pending) {
+        // What stands there is told as it is by then: once is enough.
+        let is_state = matches!(pending, Pending::State | Pending::Occupancy | Pending::Dump);
+        let is_noted = self.pending.iter().any(|other| *other == pending);
+        if self.pending.back() == Some(&pending) || is_state && is_noted {
             return;
         }
         if self.pending.is_full() {
@@ -115,16 +123,14 @@ impl Remote {
 impl Chessboard<'_> {
     /// Does what the app orders.
     pub(super) fn obey(&mut self, order: Order) {
-        if !self.is_online() {
-            self.go_online();
-        }
+        self.go_online();
         let Some(remote) = &mut self.remote else { return };
         match order {
             Order::Begin(position) => {
                 remote.pending.clear();
                 (remote.is_synced, remote.is_guided) = (true, false);
                 self.recogniser.set_up(position);
-                self.outcome = None;
+                self.begin_game();
                 self.is_to_be_saved = true;
             }
             Order::Side(side) => {
@@ -137,23 +143,18 @@ impl Chessboard<'_> {
                 None => remote.note(Pending::Illegal),
             },
             Order::Accepted(_) | Order::LastMove(_) | Order::Check(_) => {}
-            Order::Refused(Asked::Move(_)) => {
-                remote.pending.clear();
-                self.recogniser.take_back(1);
-                self.is_to_be_saved = true;
-            }
-            Order::Refused(Asked::Undo(_)) => {
-                remote.pending.clear();
-                let moves = heapless::Vec::<_, 16>::from_slice(self.recogniser.taken_back());
-                self.recogniser.make_again(&moves.unwrap_or_default());
-                self.is_to_be_saved = true;
-            }
+            Order::Refused(Asked::Move(_)) => self.refuse(None),
+            Order::Refused(Asked::Undo(uci)) => self.refuse(Some(uci)),
             Order::Refused(Asked::Draw) => {}
             Order::Promoted(uci) => self.promote(&uci),
             Order::Undo(uci) => self.undo(&uci),
             Order::Restore(position) => self.restore(position),
             Order::DrawOffer => self.thoughts.is_draw_offered = true,
-            Order::End(_) => self.outcome = self.outcome.or(self.recogniser.game().outcome()),
+            Order::End(end) => {
+                self.thoughts.is_draw_offered = false;
+                let known = self.recogniser.game().outcome().or(self.outcome);
+                self.outcome = if end.is_draw() { Some(Outcome::Draw) } else { known };
+            }
             Order::TellState => remote.note(Pending::State),
             Order::Dump => remote.note(Pending::Dump),
             Order::Lamps(LampsOrder { lit, .. }) => remote.lamps = Some(lit),
@@ -163,15 +164,47 @@ impl Chessboard<'_> {
 
     /// The app keeps the game from now on: nothing that was thought stays to be seen, and no move of
     /// Viveka's is waited for.
-    fn go_online(&mut self) {
-        if let Some(remote) = &mut self.remote {
-            remote.is_online = true;
-        }
+    pub(super) fn go_online(&mut self) {
+        let Some(remote) = self.remote.as_mut().filter(|remote| !remote.is_online) else { return };
+        remote.is_online = true;
+        self.is_unaided = true;
         self.recogniser.cancel_told();
         self.seat_players();
         self.coach.forget();
         self.message.clear();
         self.thoughts = super::local::Thoughts::default();
+        self.show();
+    }
+
+    /// The app refuses the move that it was asked about, or that `undone` is taken back: what was
+    /// done since and builds on it falls, too.
+    fn refuse(&mut self, undone: Option<UciMove>) {
+        let Some(remote) = &mut self.remote else { return };
+        // Moves that stand on the one refused, it included; moves to be made again, the last first.
+        let mut on_top = usize::from(undone.is_none());
+        let mut again = heapless::Vec::<UciMove, { PENDING + 1 }>::new();
+        again.extend(undone);
+        for _ in 0..remote.pending.len() {
+            let Some(next) = remote.pending.pop_front() else { break };
+            // Once the refused move is off the board, what follows stands on its own.
+            let is_over = undone.is_none() && on_top == 0;
+            match next {
+                Pending::Move(_) if !is_over => on_top = on_top.saturating_add(1),
+                Pending::Undo(_) if on_top > 0 => on_top = on_top.saturating_sub(1),
+                Pending::Undo(uci) if !is_over => {
+                    // There is room for all that were pending.
+                    let _ = again.push(uci);
+                }
+                other => {
+                    let _ = remote.pending.push_back(other);
+                }
+            }
+        }
+        if on_top > 0 {
+            self.recogniser.take_back(on_top);
+        }
+        self.recogniser.make_again(again.iter().rev());
+        self.is_to_be_saved = true;
     }
 
     /// The app chose what a pawn becomes.
@@ -180,7 +213,7 @@ impl Chessboard<'_> {
             && let Some(mv) = legal::named(self.position(), uci)
         {
             self.recogniser.answer(mv);
-        } else if let Some(mv) = legal::named(&self.game().position_before(1), uci) {
+        } else if let Some(mv) = legal::named(self.game().previous(), uci) {
             self.recogniser.correct_promotion(mv);
         }
         self.is_to_be_saved = true;
@@ -189,7 +222,7 @@ impl Chessboard<'_> {
     /// The app takes the last move back.
     fn undo(&mut self, uci: &UciMove) {
         let last = self.game().moves().next_back().map(|(mv, _)| mv);
-        let meant = legal::named(&self.game().position_before(1), uci);
+        let meant = legal::named(self.game().previous(), uci);
         let Some(remote) = &mut self.remote else { return };
         if last.is_none() || last != meant {
             return remote.note(Pending::Illegal);
@@ -201,10 +234,9 @@ impl Chessboard<'_> {
 
     /// The app goes back to a position of the game, or begins from it.
     fn restore(&mut self, position: Chess) {
-        let is_it =
-            |other: &Chess| other.board() == position.board() && other.turn() == position.turn();
-        let plies =
-            (1..=self.game().len()).find(|&plies| is_it(&self.game().position_before(plies)));
+        let plies = self.game().plies_since(|other| {
+            other.board() == position.board() && other.turn() == position.turn()
+        });
         if let Some(remote) = &mut self.remote {
             remote.is_guided = true;
         }
@@ -305,12 +337,17 @@ impl Chessboard<'_> {
                 Pending::Resign => Report::Resign,
                 Pending::Illegal => Report::Error("no such move in this position"),
             };
-            match remote.protocol.report(&report, &mut remote.outbox) {
+            let sent = remote.protocol.report(&report, &mut remote.outbox);
+            match sent {
                 // Later, when there is room or the app has answered.
                 Err(Unsent::Full | Unsent::Unanswered) => return,
-                Ok(()) | Err(Unsent::NotWanted | Unsent::TooLong) => {
+                Ok(()) | Err(Unsent::NotWanted | Unsent::NotAllowed | Unsent::TooLong) => {
                     remote.pending.pop_front();
                 }
+            }
+            if let (Pending::Undo(uci), Err(Unsent::NotAllowed)) = (next, sent) {
+                // The app has the move still.
+                return self.refuse(Some(uci));
             }
         }
     }

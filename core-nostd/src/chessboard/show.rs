@@ -26,7 +26,7 @@ impl Chessboard<'_> {
         }
         self.paint_state(&mut frame);
         let is_calm = matches!(self.recogniser.state(), State::Ready | State::Moving);
-        self.signal = is_calm && !self.is_online() && self.is_critical();
+        self.signal = is_calm && !self.is_unaided && self.is_critical();
         self.lamps = Frame::DARK;
         for (square, colour) in frame.iter() {
             self.lamps.set(self.recogniser.on_board(square), colour);
@@ -59,15 +59,13 @@ impl Chessboard<'_> {
     }
 
     fn paint_question(&self, question: &Question, frame: &mut Frame) {
+        if self.is_hushed() {
+            return self.paint_touched(frame);
+        }
         if question.asked == Asked::Replaced {
             self.paint_touched(frame);
             if !self.thoughts.is_question_shown {
                 return;
-            }
-            if self.is_online() {
-                // Where it might have gone would help.
-                let from = question.answers.first().and_then(|answer| answer.mv.from());
-                return frame.paint(from.map_or(Bitboard::EMPTY, Bitboard::from), Colour::Violet);
             }
         }
         frame.paint(question.squares(), Colour::Violet);
@@ -82,7 +80,7 @@ impl Chessboard<'_> {
         if let Some(outcome) = self.outcome {
             return self.paint_outcome(outcome, frame);
         }
-        if self.is_online() {
+        if self.is_unaided {
             return;
         }
         if let Some(blunder) = self.thoughts.blunder {
@@ -92,6 +90,14 @@ impl Chessboard<'_> {
             let from = mv.from().map_or(Bitboard::EMPTY, Bitboard::from);
             frame.paint(from | destination(mv), Colour::Green);
         }
+    }
+
+    /// Whether what is asked is not to be seen or said: that a man may take, or castle, is help.
+    pub(super) fn is_hushed(&self) -> bool {
+        let is_help =
+            |question: &Question| matches!(question.asked, Asked::Replaced | Asked::Castling);
+        self.is_unaided
+            && matches!(self.recogniser.state(), State::Asked(question) if is_help(question))
     }
 
     /// The kings: the winner's green, the loser's red, both yellow for a draw.
@@ -111,7 +117,14 @@ impl Chessboard<'_> {
 
     /// A man in the air: where it came from, and where it may go.
     fn paint_touched(&self, frame: &mut Frame) {
-        if self.is_online() || self.outcome.is_some() {
+        if self.is_unaided {
+            // It may have replaced another unseen: whoever did that presses where it went.
+            if let Some(square) = self.in_the_air().filter(|_| self.thoughts.is_question_shown) {
+                frame.set(square, Colour::Violet);
+            }
+            return;
+        }
+        if self.outcome.is_some() {
             return;
         }
         let Some(square) = self.thoughts.touched() else { return };

@@ -13,7 +13,8 @@ use crate::{
 impl Chessboard<'_> {
     /// Says what happened.
     pub(super) fn word(&mut self, event: Event) {
-        if matches!(event, Event::Changed { .. }) {
+        let is_hushed = matches!(event, Event::Asked) && self.is_hushed();
+        if is_hushed || matches!(event, Event::Changed { .. }) {
             return;
         }
         let mut message = core::mem::take(&mut self.message);
@@ -26,7 +27,7 @@ impl Chessboard<'_> {
     fn write_event(&self, event: Event, out: &mut impl fmt::Write) -> fmt::Result {
         match event {
             Event::Moved(mv) | Event::Executed(mv) => {
-                write!(out, "{}", notation(&self.game().position_before(1), mv))
+                write!(out, "{}", notation(self.game().previous(), mv))
             }
             Event::TakenBack(1) => out.write_str("one move taken back"),
             Event::TakenBack(plies) => write!(out, "{plies} moves taken back"),
@@ -38,6 +39,8 @@ impl Chessboard<'_> {
             }
             Event::NewGame => out.write_str("a new game"),
             Event::Turned => out.write_str("White plays from the other side"),
+            Event::Result(Outcome::Draw) if self.is_online() => out.write_str("a draw is offered"),
+            Event::Result(_) if self.is_online() => out.write_str("the game is given up"),
             Event::Result(outcome) => write!(out, "the game is over: {}", outcome.as_str()),
             Event::Ended(ending) => write!(
                 out,

@@ -71,6 +71,15 @@ impl Protocol {
         }
     }
 
+    /// Whether somebody may keep a game by what the board tells of itself, without ever saying so.
+    pub const fn is_listened_to(&self) -> bool {
+        match self {
+            Protocol::Cpp(_) => false,
+            Protocol::Pegasus(pegasus) => pegasus.is_updating(),
+            Protocol::Certabo(_) => true,
+        }
+    }
+
     /// The link was lost: what the app asked for is forgotten.
     pub fn disconnected(&mut self) {
         match self {

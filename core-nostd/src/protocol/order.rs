@@ -65,6 +65,22 @@ pub struct LampsOrder {
     pub level: u8,
 }
 
+impl End {
+    /// Whether the game is drawn.
+    pub const fn is_draw(self) -> bool {
+        match self {
+            End::Stalemate
+            | End::Draw
+            | End::DrawOffer
+            | End::ThreefoldRepetition
+            | End::FiftyMove
+            | End::InsufficientMaterial
+            | End::DeadPosition => true,
+            End::Undefined | End::Checkmate | End::Timeout | End::Resign | End::Abort => false,
+        }
+    }
+}
+
 /// Why a game ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

@@ -107,6 +107,11 @@ impl Pegasus {
         Pegasus { identity, battery, incoming: None, last: 0, is_updating: false, told: None }
     }
 
+    /// Whether the app hears of each change.
+    pub const fn is_updating(&self) -> bool {
+        self.is_updating
+    }
+
     /// Takes a byte that came at `now`, and answers what needs no look at the board.
     pub fn receive(&mut self, byte: u8, now: u32, out: &mut impl Sink) -> Option<Order> {
         if now.wrapping_sub(self.last) >= PATIENCE {

@@ -47,6 +47,8 @@ pub enum Unsent {
     Unanswered,
     /// The protocol has no such message, or not now, or the app did not ask for it.
     NotWanted,
+    /// The app has not asked for what would allow it: it is not to stand.
+    NotAllowed,
     /// The text is too long for a message.
     TooLong,
 }

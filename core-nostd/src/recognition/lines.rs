@@ -270,7 +270,7 @@ impl View<'_> {
         }
         let mut journey = Journey::none(game.position().board().occupied());
         journey.take_back(last, color);
-        let fits = self.untold().fits(&game.position_before(1), &journey);
+        let fits = self.untold().fits(game.previous(), &journey);
         match fits.sure[..] {
             [mv] if mv != last && mv.promotion().is_none() => Some(mv),
             _ => None,

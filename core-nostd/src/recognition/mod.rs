@@ -22,9 +22,12 @@ mod question;
 mod sensors;
 
 use heapless::{Deque, Vec};
-use shakmaty::{Bitboard, ByColor, Chess, Color, Move, Position as _, Square};
+use shakmaty::{Bitboard, ByColor, Chess, Color, Move, Position as _, Square, uci::UciMove};
 
-use crate::game::{Ending, Game, Maker, Outcome};
+use crate::{
+    game::{Ending, Game, Maker, Outcome},
+    legal,
+};
 use hands::Hands;
 pub use question::{ANSWERS, Answer, Asked, Question};
 pub use sensors::DEBOUNCE_MS;
@@ -307,12 +310,15 @@ impl Recogniser {
         &self.taken_back
     }
 
-    /// Makes moves that were taken back once more; their men are to be put where they belong.
-    pub fn make_again(&mut self, moves: &[Move]) {
-        for &mv in moves {
-            self.game.play(mv, Maker::Told);
+    /// Makes moves that were taken back once more, as far as they are legal; their men are to be put
+    /// where they belong.
+    pub fn make_again<'a>(&mut self, moves: impl Iterator<Item = &'a UciMove>) {
+        for uci in moves {
+            if let Some(mv) = legal::named(self.game.position(), uci) {
+                self.game.play(mv, Maker::Told);
+                self.guide();
+            }
         }
-        self.guide();
     }
 
     /// The pawn that was promoted last became something else: the last move is this one instead.

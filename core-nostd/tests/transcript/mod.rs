@@ -151,6 +151,7 @@ impl Stage {
             // What an app asked for nothing of, it is not told.
             "unwanted" => return self.is_refused(Unsent::NotWanted, rest, view, place),
             "unanswered" => return self.is_refused(Unsent::Unanswered, rest, view, place),
+            "forbidden" => return self.is_refused(Unsent::NotAllowed, rest, view, place),
             _ => panic!("{place}: what happens?"),
         };
         self.protocol.report(&report, &mut self.sent).expect(place);

@@ -1,8 +1,10 @@
 //! Games that an app keeps.
 use kibitzer_core::chessboard::{Button, Chessboard, Settings};
+use kibitzer_core::game::Outcome;
 use kibitzer_core::lamps::Colour;
 use kibitzer_core::protocol::cpp::{Features, Link};
-use kibitzer_core::protocol::{Cpp, Protocol};
+use kibitzer_core::protocol::pegasus::Identity;
+use kibitzer_core::protocol::{Certabo, Cpp, Pegasus, Protocol};
 use kibitzer_core::shakmaty::{Bitboard, Square};
 use kibitzer_simulator::desk::Desk;
 
@@ -126,13 +128,152 @@ fn no_help_of_any_kind_leaves_the_board_online() {
 }
 
 #[test]
-fn the_board_is_its_own_again_when_the_line_is_down() {
+fn men_in_the_air_look_alike_online_whatever_they_may_take() {
+    // How many lamps are lit while a man is held, all of them its own square's.
+    let held = |from: Square| -> Vec<usize> {
+        let mut desk = desk();
+        say(&mut desk, &format!("begin {START}"));
+        for squares in [[Square::E2, Square::E4], [Square::D7, Square::D5]] {
+            desk.touch(&squares);
+            desk.wait(400);
+            say(&mut desk, "ok");
+        }
+        let message = desk.board.message().to_owned();
+        desk.touch(&[from]);
+        let look = |_| {
+            desk.wait(100);
+            assert_eq!(desk.board.message(), message);
+            assert!(desk.board.lamps().lit().is_subset(from));
+            desk.board.lamps().lit().count()
+        };
+        (0..30).map(look).collect()
+    };
+    // The pawn on e4 may take, the one on d2 may not.
+    assert_eq!(held(Square::E4), held(Square::D2));
+}
+
+#[test]
+fn whoever_hears_of_the_squares_may_keep_a_game() {
+    let identity = Identity { trademark: "", serial: "", version: [1, 0], hardware: [1, 0] };
+    for protocol in [Protocol::Pegasus(Pegasus::new(identity)), Protocol::Certabo(Certabo::new())] {
+        let is_pegasus = matches!(protocol, Protocol::Pegasus(_));
+        let mut desk = desk();
+        desk.touch(&[Square::E2, Square::E4]);
+        desk.wait(400);
+        assert!(desk.board.recogniser().told().is_some(), "Viveka's move");
+        desk.board.speak(protocol);
+        if is_pegasus {
+            assert!(!desk.board.is_online());
+            // Updates from now on, and nothing else.
+            desk.board.receive(b'D');
+        }
+        assert!(desk.board.is_online());
+        desk.wait(1_000);
+        assert_eq!(desk.board.recogniser().told(), None);
+        assert!(!desk.board.wants_to_think() && desk.board.lamps().lit().is_empty());
+    }
+}
+
+#[test]
+fn moves_made_since_fall_with_the_one_that_the_app_refuses() {
     let mut desk = desk();
     say(&mut desk, &format!("begin {START}"));
+    desk.touch(&[Square::E2, Square::E4]);
+    desk.wait(350);
+    desk.touch(&[Square::E7, Square::E5]);
+    desk.wait(350);
+    assert_eq!(heard(&mut desk), "move e2e4\n", "the second waits for an answer to the first");
+    say(&mut desk, "nok");
+    assert!(desk.board.game().is_empty());
+    desk.touch(&[Square::E5, Square::E7, Square::E4, Square::E2]);
+    desk.wait(350);
+    let told = heard(&mut desk);
+    assert!(told.ends_with("w\n") && told.contains("sync "), "{told}");
+    assert!(!told.contains("move"), "{told}");
+    // One that was taken back meanwhile falls alone.
+    desk.touch(&[Square::D2, Square::D4]);
+    desk.wait(350);
+    assert_eq!(heard(&mut desk), "move d2d4\n");
+    say(&mut desk, "ok");
+    desk.touch(&[Square::E7, Square::E5]);
+    desk.wait(350);
+    desk.touch(&[Square::E5, Square::E7]);
+    desk.wait(350);
+    let told = heard(&mut desk);
+    assert!(told.starts_with("move e7e5\nunsync "), "without the feature it stands: {told}");
+    assert_eq!(desk.board.game().len(), 2);
+    assert!(say(&mut desk, "nok").starts_with("sync "));
+    assert_eq!(desk.board.game().len(), 1);
+    desk.touch(&[Square::D7, Square::D5]);
+    desk.wait(350);
+    assert_eq!(heard(&mut desk), "move d7d5\n");
+}
+
+#[test]
+fn of_several_moves_taken_back_the_app_may_refuse_some() {
+    let mut desk = desk();
+    say(&mut desk, "feature undo");
+    say(&mut desk, &format!("begin {START}"));
+    for (from, to) in [(Square::E2, Square::E4), (Square::E7, Square::E5), (Square::D2, Square::D4)]
+    {
+        desk.touch(&[from, to]);
+        desk.wait(350);
+        say(&mut desk, "ok");
+    }
+    for (from, to) in [(Square::D4, Square::D2), (Square::E5, Square::E7), (Square::E4, Square::E2)]
+    {
+        desk.touch(&[from, to]);
+        desk.wait(350);
+    }
+    assert_eq!(heard(&mut desk), "undo d2d4\n");
+    assert_eq!(say(&mut desk, "ok"), "undo e7e5\n");
+    assert!(desk.board.game().is_empty());
+    say(&mut desk, "nok");
+    let moves: Vec<_> = desk.board.game().moves().map(|(mv, _)| mv.to()).collect();
+    assert_eq!(moves, [Square::E4, Square::E5], "what was taken back below it, too");
+}
+
+#[test]
+fn a_draw_that_is_offered_is_no_draw_yet() {
+    let mut desk = desk();
+    say(&mut desk, "feature draw_offer");
+    say(&mut desk, &format!("begin {START}"));
+    let kings = [Square::E1, Square::E4, Square::E8, Square::E5];
+    desk.touch(&kings);
+    desk.wait(1_200);
+    assert_eq!(heard(&mut desk), "draw_offer\n");
+    assert_eq!(desk.board.message(), "a draw is offered");
+    assert_eq!(desk.board.outcome(), None);
+    say(&mut desk, "nok");
+    desk.touch(&[Square::E4, Square::E1, Square::E5, Square::E8]);
+    desk.wait(400);
+    assert_eq!(desk.board.outcome(), None);
+    say(&mut desk, "end draw");
+    assert_eq!(desk.board.outcome(), Some(Outcome::Draw));
+}
+
+#[test]
+fn the_board_helps_again_when_the_line_is_down_and_a_game_begins() {
+    let mut desk = desk();
+    say(&mut desk, &format!("begin {START}"));
+    say(&mut desk, "move e2e4");
     assert!(desk.board.is_online());
     desk.board.disconnected();
     assert!(!desk.board.is_online());
+    assert_eq!(desk.board.recogniser().told(), None);
+    // The app's game may go on elsewhere.
     desk.touch(&[Square::E2, Square::E4]);
+    for _ in 0..10 {
+        desk.board.press(Button::Hint);
+        desk.wait(100);
+        assert!(!desk.board.wants_to_think() && !desk.board.signal());
+        assert!(desk.board.lamps().lit().is_empty());
+    }
+    assert_eq!(desk.board.game().len(), 1, "it is followed all the same");
+    desk.board.press(Button::NewGame);
+    desk.touch(&[Square::E4, Square::E2]);
+    desk.wait(400);
+    desk.touch(&[Square::D2, Square::D4]);
     desk.wait(1_000);
     assert!(desk.board.recogniser().told().is_some(), "Viveka answers");
 }

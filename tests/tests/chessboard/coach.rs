@@ -73,6 +73,80 @@ fn hints_are_limited_by_the_turn() {
 }
 
 #[test]
+fn taking_back_and_other_buttons_bring_no_hints_back() {
+    let mut desk = desk_of(HANGING, Settings { hints: 1, warns: false, ..people() });
+    desk.wait(50);
+    desk.board.press(Button::Hint);
+    assert_eq!(desk.board.message(), "best is Nxg5");
+    desk.touch(&[Square::B1, Square::C3]);
+    desk.wait(400);
+    desk.board.press(Button::Hint);
+    assert!(desk.board.message().starts_with("best is "), "another turn");
+    desk.touch(&[Square::C3, Square::B1]);
+    desk.wait(400);
+    assert!(desk.board.game().is_empty());
+    desk.board.press(Button::Hint);
+    assert_eq!(desk.board.message(), "one move taken back");
+    for _ in 0..3 {
+        desk.board.press(Button::Side);
+        desk.wait(400);
+    }
+    assert_eq!(desk.board.settings().players.white, Player::Hand);
+    desk.board.press(Button::Hint);
+    assert!(!desk.board.message().starts_with("best is "), "{}", desk.board.message());
+    // A new game has hints again.
+    desk.board.set_up(parse_fen(HANGING).expect("a position"));
+    desk.wait(400);
+    desk.board.press(Button::Hint);
+    assert!(desk.board.message().starts_with("best is "), "{}", desk.board.message());
+}
+
+#[test]
+fn viveka_thinks_again_about_a_man_that_goes_on() {
+    // The rook rests where the knight would take it, and goes on.
+    let fen = "4k3/8/8/5n2/8/8/8/3RK3 w - - 0 1";
+    let mut desk = desk_of(fen, Settings { hints: 0, warns: false, ..Settings::default() });
+    desk.touch(&[Square::D1, Square::D4]);
+    desk.wait(800);
+    let told = desk.board.recogniser().told().expect("an answer");
+    assert_eq!(told.to(), Square::D4, "the rook is taken");
+    desk.touch(&[Square::D4, Square::D7]);
+    desk.wait(800);
+    assert_eq!(desk.board.game().len(), 1);
+    let told = desk.board.recogniser().told().expect("an answer");
+    assert!(legal::moves(desk.board.game().position()).contains(&told), "{told}");
+    assert_eq!(told.to(), Square::D7);
+}
+
+#[test]
+fn kings_put_back_withdraw_the_result() {
+    let mut desk = desk_of(HANGING, Settings::default());
+    desk.touch(&[Square::E4, Square::E5, Square::E1, Square::E4, Square::E8, Square::D5]);
+    desk.wait(1_200);
+    assert_eq!(desk.board.outcome().map(|outcome| outcome.as_str()), Some("1-0"));
+    desk.touch(&[Square::D5, Square::E8, Square::E4, Square::E1, Square::E4, Square::E5]);
+    desk.wait(400);
+    assert_eq!(desk.board.outcome(), None);
+    desk.touch(&[Square::F3, Square::G5, Square::G5]);
+    desk.wait(1_000);
+    assert!(desk.board.recogniser().told().is_some(), "Viveka goes on");
+}
+
+#[test]
+fn a_game_that_is_over_stays_over_whatever_is_pressed() {
+    let mut desk = desk_of("R5k1/5ppp/8/8/8/8/8/6K1 b - - 1 1", Settings::default());
+    for _ in 0..3 {
+        desk.board.press(Button::Side);
+        desk.wait(400);
+        assert_eq!(desk.board.outcome().map(|outcome| outcome.as_str()), Some("1-0"));
+        assert!(!desk.board.wants_to_think());
+    }
+    desk.board.set_up(desk.board.game().position().clone());
+    desk.wait(400);
+    assert!(desk.board.outcome().is_some() && !desk.board.wants_to_think());
+}
+
+#[test]
 fn the_best_move_is_shown_on_request() {
     let mut desk = desk_of(HANGING, Settings { hints: 1, warns: false, ..people() });
     desk.wait(50);

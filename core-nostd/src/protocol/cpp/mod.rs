@@ -239,7 +239,7 @@ impl Cpp {
                 self.send(format_args!("move {uci}"), out)
             }
             Report::Undo(uci) => {
-                wants(Feature::Undo)?;
+                wants(Feature::Undo).map_err(|_| Unsent::NotAllowed)?;
                 round.ask(Asked::Undo(uci))?;
                 self.send(format_args!("undo {uci}"), out)
             }
