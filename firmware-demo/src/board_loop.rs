@@ -136,10 +136,7 @@ fn think(board: &mut Chessboard<'_>, wires: &mut impl Wires) {
     let task = board.think(&mut || {
         wires.feed();
         if let Some(look) = wires.glance() {
-            if seen.is_full() {
-                seen.pop_front();
-            }
-            let _ = seen.push_back(look);
+            keep(&mut seen, look);
         }
     });
     if let Some(task) = task {
@@ -149,4 +146,16 @@ fn think(board: &mut Chessboard<'_>, wires: &mut impl Wires) {
         take(board, wires, look);
     }
     wires.show(board);
+}
+
+/// Keeps a look for later: of those that read alike the first and the last, of too many the last.
+fn keep(seen: &mut Deque<Look, WAITING>, look: Look) {
+    let mut latest = seen.iter().rev().map(|&(_, read)| read);
+    let is_third = latest.next() == Some(look.1) && latest.next() == Some(look.1);
+    if is_third {
+        seen.pop_back();
+    } else if seen.is_full() {
+        seen.pop_front();
+    }
+    let _ = seen.push_back(look);
 }

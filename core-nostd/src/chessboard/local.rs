@@ -1,10 +1,9 @@
 //! What happens at the board, and what is thought of it.
-use heapless::Deque;
-use shakmaty::{Bitboard, Chess, Color, Move, Position as _, Square};
+use shakmaty::{Bitboard, Chess, Color, Position as _, Square};
 
-use super::{Button, Chessboard, Player, WARNING_MS};
+use super::{Button, Chessboard, Player, WARNING_MS, thoughts::Thoughts};
 use crate::{
-    coach::{Blunder, GradedMoves, Level},
+    coach::Level,
     game::{Ending, Game, Maker, Outcome},
     moves::destination,
     recognition::{Event, State},
@@ -16,58 +15,6 @@ use crate::{
 const TOUCH_MS: u32 = 250;
 /// Milliseconds after which a question is shown that whoever holds a man need not answer.
 const QUESTION_MS: u32 = 2_000;
-
-/// Turns whose hints are remembered.
-const TURNS: usize = 16;
-
-/// What is known of the turn.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Thoughts {
-    /// The digest of the position that the coach thought about.
-    known: Option<u32>,
-    /// The man that was lifted, and when.
-    touched: Option<(Square, u32)>,
-    /// Its moves.
-    pub graded: Option<GradedMoves>,
-    /// Men whose moves were graded this turn.
-    hinted: Bitboard,
-    /// Hints given, by the turn: taking moves back brings none of them back.
-    hints: Deque<(u32, u8), TURNS>,
-    /// The best move, asked for.
-    pub hint: Option<Move>,
-    /// A move that is still to be looked at for what it gives away.
-    to_review: Option<Move>,
-    /// What the last move gave away.
-    pub blunder: Option<Blunder>,
-    /// Until when Viveka waits with its move.
-    hold_until: Option<u32>,
-    /// When something was asked.
-    asked_at: Option<u32>,
-    /// Whether a question that need not be answered is shown.
-    pub is_question_shown: bool,
-    /// The app offers a draw.
-    pub is_draw_offered: bool,
-}
-
-impl Thoughts {
-    /// The man that was lifted.
-    pub fn touched(&self) -> Option<Square> {
-        self.touched.map(|(square, _)| square)
-    }
-
-    /// Counts a hint of this turn.
-    fn count_hint(&mut self, turn: u32) {
-        if let Some((_, hints)) = self.hints.iter_mut().find(|(other, _)| *other == turn) {
-            *hints = hints.saturating_add(1);
-            return;
-        }
-        if self.hints.is_full() {
-            self.hints.pop_front();
-        }
-        // There is room now.
-        let _ = self.hints.push_back((turn, 1));
-    }
-}
 
 /// The squares of the last move but so many, of which some of Viveka's terms speak.
 fn last_move(game: &Game, later: usize) -> Option<LastMove> {

@@ -13,14 +13,17 @@
 //! game begins.
 //!
 //! - `local`: what happens at the board, and what is thought of it.
-//! - `remote`: what the app says, and is told.
+//! - `thoughts`: what is known of a turn.
+//! - `remote`: what the app says, and is told; `line`: the line to it.
 //! - `show`: which lamp has which colour.
 //! - `words`: the same in words, for a display or a terminal.
 //! - `settings`: who plays, how strong, with how much help.
+mod line;
 mod local;
 mod remote;
 mod settings;
 mod show;
+mod thoughts;
 mod words;
 
 use heapless::String;
@@ -33,10 +36,10 @@ use crate::{
     protocol::Protocol,
     recognition::Recogniser,
 };
+use line::Remote;
 pub use local::Task;
-use local::Thoughts;
-use remote::Remote;
 pub use settings::{Player, SETTINGS_BYTES, Settings};
+use thoughts::Thoughts;
 
 /// Milliseconds for which Viveka waits with its answer to a move that was warned of, so that it may
 /// be taken back.

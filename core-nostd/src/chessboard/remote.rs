@@ -1,124 +1,16 @@
 //! What the app says, and is told.
-use heapless::Deque;
-use shakmaty::{Bitboard, CastlingMode, Chess, Position as _, uci::UciMove};
+use shakmaty::{CastlingMode, Chess, Position as _, uci::UciMove};
 
-use super::{Button, Chessboard};
+use super::{Button, Chessboard, line::Pending, thoughts::Thoughts};
 use crate::{
     game::Outcome,
     legal,
-    protocol::{Asked, LampsOrder, Order, Outbox, Protocol, Report, Unsent, View},
+    protocol::{Asked, LampsOrder, Order, Report, Unsent, View},
     recognition::{Event, State},
 };
 
-/// Bytes on their way to the app, at most.
-const OUTBOX: usize = 512;
-/// Things that the app is still to be told.
-const PENDING: usize = 16;
 /// Milliseconds after which occupied squares are told again, for apps that wait for them.
 const REPEAT_MS: u32 = 1_000;
-
-/// Something that the app is still to be told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Pending {
-    /// The men stand as the game does.
-    Sync,
-    /// They do not.
-    Unsync,
-    /// They have changed, and do not yet.
-    State,
-    /// A move was made by hand.
-    Move(UciMove),
-    /// A move was taken back by hand.
-    Undo(UciMove),
-    /// The app's move is carried out.
-    Moved,
-    /// All squares.
-    Dump,
-    /// Which squares are occupied.
-    Occupancy,
-    DrawOffer,
-    DrawAnswer(bool),
-    Resign,
-    /// A move that cannot be made.
-    Illegal,
-}
-
-/// An app at the other end of a line.
-#[derive(Debug)]
-pub(super) struct Remote {
-    protocol: Protocol,
-    outbox: Outbox<OUTBOX>,
-    pending: Deque<Pending, PENDING>,
-    /// The app keeps the game.
-    is_online: bool,
-    /// The men stood as the game does when the app was last told.
-    is_synced: bool,
-    /// The app has taken moves back, and their men are on their way.
-    is_guided: bool,
-    /// The lamps that it lights.
-    lamps: Option<Bitboard>,
-    /// When the occupied squares were last told.
-    told_at: u32,
-}
-
-impl Remote {
-    pub(super) fn new(protocol: Protocol) -> Self {
-        Self {
-            protocol,
-            outbox: Outbox::new(),
-            pending: Deque::new(),
-            is_online: false,
-            is_synced: false,
-            is_guided: false,
-            lamps: None,
-            told_at: 0,
-        }
-    }
-
-    pub(super) const fn is_online(&self) -> bool {
-        self.is_online
-    }
-
-    /// Whether somebody may keep a game by what the board tells of itself.
-    pub(super) const fn is_heard(&self) -> bool {
-        self.protocol.is_listened_to()
-    }
-
-    pub(super) const fn lamps(&self) -> Option<Bitboard> {
-        self.lamps
-    }
-
-    pub(super) fn receive(&mut self, byte: u8, now: u32) -> Option<Order> {
-        self.protocol.receive(byte, now, &mut self.outbox)
-    }
-
-    pub(super) fn end_of_packet(&mut self) -> Option<Order> {
-        self.protocol.end_of_packet(&mut self.outbox)
-    }
-
-    pub(super) fn next_byte(&mut self) -> Option<u8> {
-        self.outbox.take()
-    }
-
-    pub(super) fn disconnected(&mut self) {
-        self.protocol.disconnected();
-        *self = Remote::new(self.protocol.clone());
-    }
-
-    /// Notes something that the app is to be told; the oldest is lost where there are too many.
-    fn note(&mut self, pending: Pending) {
-        // What stands there is told as it is by then: once is enough.
-        let is_state = matches!(pending, Pending::State | Pending::Occupancy | Pending::Dump);
-        let is_noted = self.pending.iter().any(|other| *other == pending);
-        if self.pending.back() == Some(&pending) || is_state && is_noted {
-            return;
-        }
-        if self.pending.is_full() {
-            self.pending.pop_front();
-        }
-        let _ = self.pending.push_back(pending);
-    }
-}
 
 impl Chessboard<'_> {
     /// Does what the app orders.
@@ -158,7 +50,7 @@ impl Chessboard<'_> {
             Order::TellState => remote.note(Pending::State),
             Order::Dump => remote.note(Pending::Dump),
             Order::Lamps(LampsOrder { lit, .. }) => remote.lamps = Some(lit),
-            Order::Reset => remote.lamps = Some(Bitboard::EMPTY),
+            Order::Reset => remote.lamps = Some(shakmaty::Bitboard::EMPTY),
         }
     }
 
@@ -172,34 +64,14 @@ impl Chessboard<'_> {
         self.seat_players();
         self.coach.forget();
         self.message.clear();
-        self.thoughts = super::local::Thoughts::default();
+        self.thoughts = Thoughts::default();
         self.show();
     }
 
-    /// The app refuses the move that it was asked about, or that `undone` is taken back: what was
-    /// done since and builds on it falls, too.
+    /// The app refuses the move that it was asked about, or that `undone` is taken back.
     fn refuse(&mut self, undone: Option<UciMove>) {
         let Some(remote) = &mut self.remote else { return };
-        // Moves that stand on the one refused, it included; moves to be made again, the last first.
-        let mut on_top = usize::from(undone.is_none());
-        let mut again = heapless::Vec::<UciMove, { PENDING + 1 }>::new();
-        again.extend(undone);
-        for _ in 0..remote.pending.len() {
-            let Some(next) = remote.pending.pop_front() else { break };
-            // Once the refused move is off the board, what follows stands on its own.
-            let is_over = undone.is_none() && on_top == 0;
-            match next {
-                Pending::Move(_) if !is_over => on_top = on_top.saturating_add(1),
-                Pending::Undo(_) if on_top > 0 => on_top = on_top.saturating_sub(1),
-                Pending::Undo(uci) if !is_over => {
-                    // There is room for all that were pending.
-                    let _ = again.push(uci);
-                }
-                other => {
-                    let _ = remote.pending.push_back(other);
-                }
-            }
-        }
+        let (on_top, again) = remote.refuse(undone);
         if on_top > 0 {
             self.recogniser.take_back(on_top);
         }

@@ -225,7 +225,7 @@ pub struct Blunder {
 
 impl Blunder {
     /// Writes why, in words: what the opponent can do, or else the weightiest reason against the
-    /// move; and what was better. `position` is the one before the move.
+    /// move, and what was better; or that it passes that up. `position` is the one before the move.
     ///
     /// # Errors
     /// Only those of `out`.
@@ -246,19 +246,23 @@ impl Blunder {
         viveka::examine(&before, &[self.mv], weights, TOUCHED_POSITIONS, &mut |candidate| {
             found = Some((candidate.drop, candidate.values));
         });
+        let best = self.best.map(|best| viveka::notation(position, best));
         if let Some((drop, values)) = found {
             if let Some(warning) = Warning::new(position, self.mv, drop) {
                 write!(out, ": {warning}")?;
             } else {
                 let glance = Glance::to_explain(&before, self.mv);
                 let mut parts = viveka::explain(&glance, &values, weights);
-                if let Some(part) = parts.find(|part| part.points < 0) {
-                    write!(out, ": it {part}")?;
+                // A move that passes up a gain has no reason of weight against itself.
+                match (parts.find(|part| part.points <= -PAWN), &best) {
+                    (Some(part), _) => write!(out, ": it {part}")?,
+                    (None, Some(best)) => return write!(out, ": it passes up {best}"),
+                    (None, None) => {}
                 }
             }
         }
-        if let Some(best) = self.best {
-            write!(out, "; better {}", viveka::notation(position, best))?;
+        if let Some(best) = best {
+            write!(out, "; better {best}")?;
         }
         Ok(())
     }

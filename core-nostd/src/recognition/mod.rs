@@ -9,10 +9,11 @@
 //! - `sensors`: contacts bounce.
 //! - `hands`: which man may stand where, from lifts and places.
 //! - `journey`: where each man of a position comes from, to be compared with that.
-//! - `lines`: the moves that explain what the board shows.
+//! - `lines`: the moves that explain what the board shows; `back`: those that are taken back.
 //! - `decide`: what follows from it, once the board has been quiet for [`SETTLE_MS`].
 //! - `question`: what is asked, and how it is answered at the board.
 //! - `gesture`: results told by the kings.
+mod back;
 mod decide;
 mod gesture;
 mod hands;

@@ -182,15 +182,29 @@ fn a_move_that_gives_something_away_is_warned_of_before_the_answer() {
 
 #[test]
 fn the_reason_is_told_in_words() {
-    // The bishop takes a poisoned pawn: the queen's check wins it back with interest.
+    // The queen could be taken.
     let fen = "r1b1kbnr/pppp1ppp/2n5/4p3/2B1P2q/5N2/PPPP1PPP/RNBQK2R w KQkq - 0 4";
     let mut desk = desk_of(fen, Settings { hints: 0, warns: true, ..people() });
     desk.wait(100);
     desk.touch(&[Square::B1, Square::C3]);
     desk.wait(500);
     let message = desk.board.message();
-    assert!(message.starts_with("Nc3 loses "), "the queen could be taken: {message}");
-    assert!(message.contains(": it ") || message.contains(" wins "), "{message}");
+    assert!(
+        message.starts_with("Nc3 loses ") && message.ends_with(": it passes up Nxh4"),
+        "{message}"
+    );
+    // The queen is given away.
+    let fen = "rnb1kbnr/pppp1ppp/8/4p3/4Pq2/5N2/PPPP1PPP/RNBQKB1R b KQkq - 0 3";
+    let mut desk = desk_of(fen, Settings { hints: 0, warns: true, ..people() });
+    desk.wait(100);
+    desk.touch(&[Square::F4, Square::F3, Square::F3]);
+    desk.wait(500);
+    let message = desk.board.message();
+    let lost = "…Qxf3 loses ";
+    assert!(
+        message.starts_with(lost) && message.contains(": it loses the queen on f3"),
+        "{message}"
+    );
 }
 
 #[test]
