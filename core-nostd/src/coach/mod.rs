@@ -246,7 +246,6 @@ impl Blunder {
         viveka::examine(&before, &[self.mv], weights, TOUCHED_POSITIONS, &mut |candidate| {
             found = Some((candidate.drop, candidate.values));
         });
-        let best = self.best.map(|best| viveka::notation(position, best));
         if let Some((drop, values)) = found {
             if let Some(warning) = Warning::new(position, self.mv, drop) {
                 write!(out, ": {warning}")?;
@@ -254,15 +253,17 @@ impl Blunder {
                 let glance = Glance::to_explain(&before, self.mv);
                 let mut parts = viveka::explain(&glance, &values, weights);
                 // A move that passes up a gain has no reason of weight against itself.
-                match (parts.find(|part| part.points <= -PAWN), &best) {
+                match (parts.find(|part| part.points <= -PAWN), self.best) {
                     (Some(part), _) => write!(out, ": it {part}")?,
-                    (None, Some(best)) => return write!(out, ": it passes up {best}"),
+                    (None, Some(best)) => {
+                        return write!(out, ": it passes up {}", viveka::notation(position, best));
+                    }
                     (None, None) => {}
                 }
             }
         }
-        if let Some(best) = best {
-            write!(out, "; better {best}")?;
+        if let Some(best) = self.best {
+            write!(out, "; better {}", viveka::notation(position, best))?;
         }
         Ok(())
     }

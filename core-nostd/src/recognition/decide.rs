@@ -66,7 +66,7 @@ impl Recogniser {
 
     /// The men stand as the game has it.
     fn agree(&mut self) {
-        self.hands = self.hands.settled(None);
+        self.hands.settle(None);
         if self.is_disturbed || matches!(self.state, State::Wrong { .. }) {
             self.tell(Event::Agrees);
         }
@@ -269,7 +269,7 @@ impl Recogniser {
 
     /// The board shows the game's position, but for a man in the air.
     fn settle(&mut self, lifted: Option<Square>) {
-        self.hands = self.hands.settled(lifted);
+        self.hands.settle(lifted);
         self.is_disturbed = false;
         self.before_answer = None;
         self.state = if lifted.is_some() { State::Moving } else { State::Ready };

@@ -63,14 +63,15 @@ impl Hands {
         }
     }
 
-    /// The same men where they belong from now on, except that one is in the air.
-    pub(super) fn settled(&self, lifted: Option<Square>) -> Self {
+    /// The men stand where they belong from now on, except that one is in the air.
+    pub(super) fn settle(&mut self, lifted: Option<Square>) {
         let men = lifted.map_or(self.occupied, |square| self.occupied.with(square));
-        let mut hands = Self { adjusted: self.touched, ..Self::at_home(men) };
+        let adjusted = self.touched;
+        *self = Self::at_home(men);
+        self.adjusted = adjusted;
         if let Some(square) = lifted {
-            hands.change(0, square.into(), Bitboard::EMPTY);
+            self.change(0, square.into(), Bitboard::EMPTY);
         }
-        hands
     }
 
     /// Men were lifted, others put down, between two looks at the board, the last at `now`.

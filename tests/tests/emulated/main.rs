@@ -22,7 +22,7 @@ use rand::seq::IndexedRandom as _;
 const BUDGETS: [(&str, u64); 4] =
     [("frame", 60_000), ("judged", 300_000), ("move", 300_000), ("grade", 12_000_000)];
 /// Bytes of the deepest stack.
-const STACK: u64 = 20 * 1024;
+const STACK: u64 = 22 * 1024;
 
 /// The image, if there is one.
 fn image() -> Option<PathBuf> {
