@@ -43,7 +43,7 @@ impl Chessboard<'_> {
                 self.is_to_be_saved = true;
             }
             // Without help it is as if nothing was asked.
-            Event::Asked if !self.is_unaided => {
+            Event::Asked if !self.settings.is_unaided => {
                 self.thoughts.asked_at = Some(self.now);
                 self.thoughts.is_question_shown = false;
             }
@@ -114,8 +114,8 @@ impl Chessboard<'_> {
         self.thoughts = Thoughts::default();
         self.coach.forget();
         self.outcome = self.game().outcome();
-        if self.is_unaided && !self.is_online() {
-            self.is_unaided = false;
+        if self.settings.is_unaided && !self.is_online() {
+            self.settings.is_unaided = false;
             self.seat_players();
         }
     }
@@ -130,7 +130,7 @@ impl Chessboard<'_> {
         self.thoughts.hint = None;
         let own = self.position().us() & lifted;
         // Without help every man in the air is looked at alike, whatever it may take.
-        self.thoughts.asked_at = (self.is_unaided && own.any()).then_some(self.now);
+        self.thoughts.asked_at = (self.settings.is_unaided && own.any()).then_some(self.now);
         self.thoughts.is_question_shown = false;
         if let Some((square, _)) = self.thoughts.touched
             && placed.contains(square)
@@ -191,7 +191,7 @@ impl Chessboard<'_> {
 
     /// What is to be thought about next.
     fn task(&self) -> Option<Task> {
-        if self.is_unaided || self.outcome.is_some() {
+        if self.settings.is_unaided || self.outcome.is_some() {
             return None;
         }
         let turn = self.position().turn();
@@ -277,7 +277,7 @@ impl Chessboard<'_> {
     }
 
     fn give_hint(&mut self) {
-        let is_allowed = self.has_hints() && self.outcome.is_none() && !self.is_unaided;
+        let is_allowed = self.has_hints() && self.outcome.is_none() && !self.settings.is_unaided;
         let by_hand = !self.settings.is_viveka(self.position().turn());
         if is_allowed && by_hand && self.is_known() && self.thoughts.hint.is_none() {
             self.thoughts.hint = self.coach.best();

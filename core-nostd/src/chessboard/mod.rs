@@ -77,8 +77,6 @@ pub struct Chessboard<'a> {
     thoughts: Thoughts,
     chance: Chance,
     remote: Option<Remote>,
-    /// An app keeps the game, or kept it before its line was down: no help is to be given.
-    is_unaided: bool,
     now: u32,
     /// The result, when the game is over.
     outcome: Option<Outcome>,
@@ -103,7 +101,6 @@ impl<'a> Chessboard<'a> {
             thoughts: Thoughts::default(),
             chance: Chance::new(seed),
             remote: None,
-            is_unaided: false,
             now: 0,
             outcome: None,
             lamps: Frame::DARK,
@@ -236,9 +233,9 @@ impl<'a> Chessboard<'a> {
         &self.settings
     }
 
-    /// Changes what the players have chosen.
+    /// Changes what the players have chosen; help that a game forbids is not among it.
     pub fn set(&mut self, settings: Settings) {
-        self.settings = settings;
+        self.settings = Settings { is_unaided: self.settings.is_unaided, ..settings };
         self.recogniser.set_turned(settings.is_turned);
         self.recogniser.cancel_told();
         self.seat_players();
@@ -270,7 +267,7 @@ impl<'a> Chessboard<'a> {
     /// Whose moves are made by hand: everybody's but Viveka's, and everybody's in an app's game.
     fn seat_players(&mut self) {
         for color in Color::ALL {
-            let by_hand = self.is_unaided || !self.settings.is_viveka(color);
+            let by_hand = self.settings.is_unaided || !self.settings.is_viveka(color);
             self.recogniser.set_by_hand(color, by_hand);
         }
     }

@@ -59,7 +59,8 @@ impl Chessboard<'_> {
     pub(super) fn go_online(&mut self) {
         let Some(remote) = self.remote.as_mut().filter(|remote| !remote.is_online) else { return };
         remote.is_online = true;
-        self.is_unaided = true;
+        self.settings.is_unaided = true;
+        self.is_to_be_saved = true;
         self.recogniser.cancel_told();
         self.seat_players();
         self.coach.forget();

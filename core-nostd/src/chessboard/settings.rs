@@ -14,7 +14,7 @@ pub enum Player {
 }
 
 /// Bytes of settings that are saved.
-pub const SETTINGS_BYTES: usize = 7;
+pub const SETTINGS_BYTES: usize = 8;
 
 /// What a board's players have chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +30,9 @@ pub struct Settings {
     pub warns: bool,
     /// Whether White's men stand at the other end, as the first move has shown.
     pub is_turned: bool,
+    /// Whether an app keeps the game, or kept it before its line was down: no help is given until
+    /// the next game.
+    pub is_unaided: bool,
 }
 
 impl Default for Settings {
@@ -40,6 +43,7 @@ impl Default for Settings {
             hints: 3,
             warns: true,
             is_turned: false,
+            is_unaided: false,
         }
     }
 }
@@ -56,12 +60,13 @@ impl Settings {
             self.hints,
             u8::from(self.warns),
             u8::from(self.is_turned),
+            u8::from(self.is_unaided),
         ]
     }
 
     /// From what was saved; `None` for other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Option<Settings> {
-        let &[white, black, white_level, black_level, hints, warns, turned] = bytes else {
+        let &[white, black, white_level, black_level, hints, warns, turned, unaided] = bytes else {
             return None;
         };
         let player = |byte| match byte {
@@ -77,6 +82,7 @@ impl Settings {
             hints,
             warns: flag(warns)?,
             is_turned: flag(turned)?,
+            is_unaided: flag(unaided)?,
         })
     }
 
@@ -103,17 +109,19 @@ mod tests {
             hints: 9,
             warns: false,
             is_turned: true,
+            is_unaided: true,
         };
         for settings in [settings, Settings::default()] {
             assert_eq!(Settings::from_bytes(&settings.to_bytes()), Some(settings));
         }
-        for bytes in [
-            &[][..],
-            &[0; 7],
-            &[2, 0, 1, 1, 0, 0, 0],
-            &[0, 0, 9, 1, 0, 0, 0],
-            &[0, 0, 1, 1, 0, 2, 0],
-        ] {
+        let broken: [&[u8]; 5] = [
+            &[],
+            &[0; 8],
+            &[2, 0, 1, 1, 0, 0, 0, 0],
+            &[0, 0, 9, 1, 0, 0, 0, 0],
+            &[0, 0, 1, 1, 0, 0, 0, 2],
+        ];
+        for bytes in broken {
             assert_eq!(Settings::from_bytes(bytes), None, "{bytes:?}");
         }
     }

@@ -26,7 +26,7 @@ impl Chessboard<'_> {
         }
         self.paint_state(&mut frame);
         let is_calm = matches!(self.recogniser.state(), State::Ready | State::Moving);
-        self.signal = is_calm && !self.is_unaided && self.is_critical();
+        self.signal = is_calm && !self.settings.is_unaided && self.is_critical();
         self.lamps = Frame::DARK;
         for (square, colour) in frame.iter() {
             self.lamps.set(self.recogniser.on_board(square), colour);
@@ -80,7 +80,7 @@ impl Chessboard<'_> {
         if let Some(outcome) = self.outcome {
             return self.paint_outcome(outcome, frame);
         }
-        if self.is_unaided {
+        if self.settings.is_unaided {
             return;
         }
         if let Some(blunder) = self.thoughts.blunder {
@@ -96,7 +96,7 @@ impl Chessboard<'_> {
     pub(super) fn is_hushed(&self) -> bool {
         let is_help =
             |question: &Question| matches!(question.asked, Asked::Replaced | Asked::Castling);
-        self.is_unaided
+        self.settings.is_unaided
             && matches!(self.recogniser.state(), State::Asked(question) if is_help(question))
     }
 
@@ -117,7 +117,7 @@ impl Chessboard<'_> {
 
     /// A man in the air: where it came from, and where it may go.
     fn paint_touched(&self, frame: &mut Frame) {
-        if self.is_unaided {
+        if self.settings.is_unaided {
             // It may have replaced another unseen: whoever did that presses where it went.
             if let Some(square) = self.in_the_air().filter(|_| self.thoughts.is_question_shown) {
                 frame.set(square, Colour::Violet);

@@ -277,3 +277,27 @@ fn the_board_helps_again_when_the_line_is_down_and_a_game_begins() {
     desk.wait(1_000);
     assert!(desk.board.recogniser().told().is_some(), "Viveka answers");
 }
+
+#[test]
+fn an_apps_game_stays_without_help_when_the_power_comes_back() {
+    let mut desk = desk();
+    say(&mut desk, &format!("begin {START}"));
+    assert!(desk.board.is_to_be_saved());
+    let bytes = desk.board.settings().to_bytes();
+    let mut board = Chessboard::new(mind(), Settings::default(), 1);
+    board.resume(|_, settings| {
+        *settings = Settings::from_bytes(&bytes).expect("settings");
+    });
+    desk.board = board;
+    desk.wait(500);
+    desk.board.set(Settings { hints: 9, ..Settings::default() });
+    desk.touch(&[Square::G1]);
+    desk.wait(500);
+    assert!(!desk.board.wants_to_think());
+    assert_eq!(desk.board.lamps().lit(), Bitboard::EMPTY);
+    // The next game is the board's own again.
+    desk.touch(&[Square::G1]);
+    desk.board.press(Button::NewGame);
+    desk.wait(500);
+    assert!(!desk.board.settings().is_unaided);
+}
