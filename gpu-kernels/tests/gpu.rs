@@ -71,6 +71,22 @@ fn every_operation_equals_the_cpu_backends() {
     }
 }
 
+/// What shares by subgroups where there are any, by workgroup memory.
+#[test]
+fn without_subgroups_operations_equal_the_cpu_backends() {
+    if !OnSoftware::available() {
+        return;
+    }
+    let device = device().unwrap().with_choices(Choices::untimed(true, None));
+    let mut gpu = Prober::new(device);
+    let shares = |case: &Case| ["attention", "norm"].iter().any(|name| case.name.contains(name));
+    let cases: Vec<_> = cases::all(&[1, 5, 65]).into_iter().filter(shares).collect();
+    assert!(cases.len() > 3, "only {} cases", cases.len());
+    for case in cases {
+        assert_close_to_cpu(&mut gpu, &case, Tolerance::F32, "");
+    }
+}
+
 /// Every operation of these lengths.
 fn compare_operations(gpu: &mut dyn Probing, lengths: &[usize], tolerance: Tolerance) {
     for case in cases::all(lengths) {

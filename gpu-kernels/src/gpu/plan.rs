@@ -165,6 +165,7 @@ pub(super) struct Dispatch {
 /// text by what they hold: see [`Declarations`].
 #[derive(Debug)]
 pub(super) struct Kernel {
+    name: &'static str,
     sources: Vec<Source>,
     declarations: Declarations,
     /// Text after the files', for one kernel alone.
@@ -174,8 +175,14 @@ pub(super) struct Kernel {
 
 impl Kernel {
     pub fn new(source: Source) -> Kernel {
+        Kernel::named(source.name).with(source)
+    }
+
+    /// One whose text is all made for it.
+    pub fn named(name: &'static str) -> Kernel {
         Kernel {
-            sources: vec![source],
+            name,
+            sources: vec![],
             expanded: String::new(),
             declarations: Declarations::default(),
             bindings: vec![],
@@ -235,9 +242,8 @@ impl Kernel {
     }
 
     pub fn dispatch(self, grid: Grid) -> Dispatch {
-        let name = self.sources[0].name;
         let text = self.declarations.render(&self.sources) + &self.expanded;
-        Dispatch { name, text, bindings: self.bindings, grid }
+        Dispatch { name: self.name, text, bindings: self.bindings, grid }
     }
 }
 

@@ -1,4 +1,4 @@
-use super::{SHAPES, Shape};
+use super::{SHAPES, Shape, Sharing};
 
 /// Kinds of matrix products that differ in how they read their operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,6 +109,12 @@ impl Choices {
     pub const fn lanes(&self) -> Option<usize> {
         self.lanes
     }
+
+    /// Invocations of a subgroup, where other kernels too should share by its registers rather
+    /// than by workgroup memory: where a layer's output is made so.
+    pub(in crate::gpu) fn sharing_lanes(&self) -> Option<usize> {
+        self.lanes.filter(|_| self.get(Class::Output).sharing == Sharing::Subgroup)
+    }
 }
 
 #[cfg(test)]
@@ -123,7 +129,10 @@ mod tests {
         let before = choices.clone();
         assert!(!choices.set(Class::Output, subgroup));
         assert_eq!(choices, before);
+        assert_eq!(choices.sharing_lanes(), None);
+        assert_eq!(Choices::untimed(true, Some(8)).sharing_lanes(), Some(8));
         let mut choices = Choices::untimed(false, Some(32));
+        assert_eq!(choices.sharing_lanes(), None);
         assert!(choices.set(Class::WeightGradient, subgroup));
         for (i, class) in Class::ALL.into_iter().enumerate() {
             assert_eq!(class as usize, i);

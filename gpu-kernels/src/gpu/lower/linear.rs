@@ -62,7 +62,7 @@ impl Gemm {
 }
 
 /// The function that loads four neighbours in a row of an operand.
-fn row(name: &str, packing: Packing) -> String {
+pub(super) fn row(name: &str, packing: Packing) -> String {
     let source = match packing {
         Packing::Vectors => shader::GEMM_ROW_VECTORS,
         Packing::Elements => shader::GEMM_ROW_ELEMENTS,

@@ -9,7 +9,18 @@ use crate::{
     program::{Buffer, NORM_EPSILON, Param, View},
 };
 
+/// Invocations of a workgroup, where they are no subgroup.
+const TEAM: usize = 64;
+
 impl Lowering<'_> {
+    /// A kernel whose workgroups take a row each and add up over its invocations: by a subgroup,
+    /// without a barrier, or by workgroup memory.
+    fn row_kernel(&self, source: shader::Source) -> Kernel {
+        let lanes = self.choices.sharing_lanes();
+        let sum = if lanes.is_some() { shader::SUM_LANES } else { shader::SUM64 };
+        Kernel::new(source).with(sum).set("TEAM", lanes.unwrap_or(TEAM))
+    }
+
     pub(super) fn rms_norm(
         &mut self,
         input: View,
@@ -17,8 +28,8 @@ impl Lowering<'_> {
         weight: Param,
     ) -> Result<(), Error> {
         let (rows, width) = self.info(output);
-        let kernel = Kernel::new(shader::RMS_NORM)
-            .with(shader::SUM64)
+        let kernel = self
+            .row_kernel(shader::RMS_NORM)
             .set("ROWS", per_position(rows)?)
             .set("WIDTH", width)
             .set("EPSILON", NORM_EPSILON)
@@ -39,8 +50,8 @@ impl Lowering<'_> {
         let (rows, width) = self.info(output);
         let dy = self.gradient(output)?;
         let scale = self.scratch(Scratch::Row, self.most_rows(rows));
-        let kernel = Kernel::new(shader::RMS_NORM_GRAD)
-            .with(shader::SUM64)
+        let kernel = self
+            .row_kernel(shader::RMS_NORM_GRAD)
             .set("ROWS", per_position(rows)?)
             .set("WIDTH", width)
             .set("EPSILON", NORM_EPSILON)

@@ -1,30 +1,34 @@
 // partial[split, head, query, key] = sum over the split's positions of ds = p (dy v - delta).
-// A workgroup takes one query of one head, an invocation one key.
+// A workgroup takes BLOCK queries and KEYS keys of one head, an invocation one of the queries.
 
-@compute @workgroup_size(64)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+@compute @workgroup_size(BLOCK)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin({LOCAL}) local: u32) {
+    let tiles = 64u / KEYS;
     let index = folded(group);
-    let split = index / (HEADS * 64u);
+    let block = index / tiles;
+    let split = block / (HEADS * 64u / BLOCK);
     if split >= SPLITS { return; }
-    let head = index / 64u % HEADS;
-    let query = index % 64u;
+    let head = block % (HEADS * 64u / BLOCK) / (64u / BLOCK);
+    let query = block % (64u / BLOCK) * BLOCK + local;
+    let key = index % tiles * KEYS;
+    let column = head * HEAD;
     let share = (run.positions + SPLITS - 1u) / SPLITS;
-    var sum = 0.0;
+    each i in KEYS: let bias{i} = score_bias(head, query, key + {i}u);
+    each i in KEYS: var sum{i} = 0.0;
     for (var n = split * share; n < min((split + 1u) * share, run.positions); n++) {
         let row = n * 64u + query;
-        let q = qkv_at(row, head, 0u);
-        let k = qkv_at(n * 64u + local, head, 1u);
-        let v = qkv_at(n * 64u + local, head, 2u);
-        let out = y_at(row, head);
-        var score = 0.0;
-        var dp = 0.0;
-        for (var d = 0u; d < HEAD; d++) {
-            score += f32(qkv[q + d]) * f32(qkv[k + d]);
-            dp += f32(dy[out + d]) * f32(qkv[v + d]);
-        }
-        score = score * SCALE + score_bias(head, query, local);
         let at = row * HEADS + head;
-        sum += exp(score - log_sum[at]) * (dp - delta[at]);
+        let normal = log_sum[at];
+        let shift = delta[at];
+        each v in VECTORS: let query{v} = qkv_vector(row, head, 0u, {v}u) * SCALE;
+        each v in VECTORS: let slope{v} = dy_row(row, column + {v}u * 4u, all_rows(), column + HEAD);
+        bring(n * 64u + key, head, local);
+        each i in KEYS: var products{i} = vec4<f32>();
+        each i in KEYS: var slopes{i} = vec4<f32>();
+        each v in VECTORS, i in KEYS: products{i} += query{v} * a{v}({i}u);
+        each v in VECTORS, i in KEYS: slopes{i} += slope{v} * b{v}({i}u);
+        each i in KEYS: sum{i} += exp(add_up(products{i}) + bias{i} - normal) * (add_up(slopes{i}) - shift);
     }
-    partial[index * 64u + local] = sum;
+    let to = ((split * HEADS + head) * 64u + query) * 64u + key;
+    each i in KEYS: partial[to + {i}u] = sum{i};
 }

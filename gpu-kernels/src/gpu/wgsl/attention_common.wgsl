@@ -1,14 +1,14 @@
 // What attention's kernels share. Rows attend within groups: the 64 squares of a position, or the
 // positions of a sequence, and then only to themselves and those before (CAUSAL).
 //
-// A workgroup takes 64 rows, not of one group where groups are shorter, and one head; an
-// invocation takes one row, and goes through the rows of its own that pass by in tiles of KEYS.
+// A workgroup takes BLOCK rows, not of one group where groups are shorter, and one head; an
+// invocation takes one row, and goes through the rows that any of them sees in tiles of KEYS.
+// Of two matrices it sees row i of the tile as the vectors a0(i), a1(i), … and b0(i), b1(i), …:
+// `attention_memory.wgsl` and `attention_lanes.wgsl` share them, each in its own way, and {LOCAL}
+// is the number of an invocation that goes with it.
 // qkv [rows, 3 HEADS HEAD], y and dy [rows, HEADS HEAD], log_sum and delta [rows, HEADS].
 
 const WIDTH: u32 = HEADS * HEAD;
-
-var<workgroup> tile_a: array<f32, KEYS * HEAD>;
-var<workgroup> tile_b: array<f32, KEYS * HEAD>;
 
 fn all_rows() -> u32 {
     return ROWS * run.positions;
@@ -42,31 +42,26 @@ struct Place {
 }
 
 fn place_of(index: u32, local: u32) -> Place {
-    let first = index / HEADS * 64u;
-    let last = min(first + 63u, all_rows() - 1u);
+    let first = index / HEADS * BLOCK;
+    let last = min(first + BLOCK - 1u, all_rows() - 1u);
     return Place(index % HEADS, min(first + local, last), first + local > last, first, last);
 }
 
 fn is_beyond(index: u32) -> bool {
-    return index >= (all_rows() + 63u) / 64u * HEADS;
+    return index >= (all_rows() + BLOCK - 1u) / BLOCK * HEADS;
 }
 
-// Where a head's part of a row begins: its query, key (1) or value (2); its output.
-fn qkv_at(row: u32, head: u32, part: u32) -> u32 {
-    return row * QKV_PITCH + QKV_COLUMN + part * WIDTH + head * HEAD;
+// Whether a row is among those from x up to, but not including, y.
+fn is_within(row: u32, range: vec2<u32>) -> bool {
+    return row >= range.x && row < range.y;
 }
 
-fn y_at(row: u32, head: u32) -> u32 {
-    return row * WIDTH + head * HEAD;
+// Vector v of a head's query, key (1) or value (2) of a row; of dy, which is as wide as y.
+fn qkv_vector(row: u32, head: u32, part: u32, v: u32) -> vec4<f32> {
+    let column = part * WIDTH + head * HEAD;
+    return qkv_row(row, column + 4u * v, all_rows(), column + HEAD);
 }
 
-// Brings a tile of keys and values from row `tile` on.
-fn load_keys(tile: u32, head: u32, local: u32) {
-    workgroupBarrier();
-    for (var i = local; i < KEYS * HEAD; i += 64u) {
-        let row = min(tile + i / HEAD, all_rows() - 1u);
-        tile_a[i] = f32(qkv[qkv_at(row, head, 1u) + i % HEAD]);
-        tile_b[i] = f32(qkv[qkv_at(row, head, 2u) + i % HEAD]);
-    }
-    workgroupBarrier();
+fn add_up(x: vec4<f32>) -> f32 {
+    return dot(x, vec4<f32>(1.0));
 }

@@ -1,64 +1,45 @@
 // dv = sum over queries of p dy, dk = sum over queries of ds q / sqrt(HEAD), with
 // ds = p (dy v - delta); an invocation a key.
 
-// Brings a tile of queries and of their dy from row `tile` on.
-fn load_queries(tile: u32, head: u32, local: u32) {
-    workgroupBarrier();
-    for (var i = local; i < KEYS * HEAD; i += 64u) {
-        let row = min(tile + i / HEAD, all_rows() - 1u);
-        tile_a[i] = f32(qkv[qkv_at(row, head, 0u) + i % HEAD]) * SCALE;
-        tile_b[i] = f32(dy[y_at(row, head) + i % HEAD]);
-    }
-    workgroupBarrier();
+// The rows that pass by are queries and their dy.
+fn first(row: u32, head: u32, v: u32) -> vec4<f32> {
+    return qkv_vector(row, head, 0u, v) * SCALE;
 }
 
-fn add(at: u32, value: f32) {
-    var sum = value;
-    if QKV_ADDS { sum += f32(dqkv[at]); }
-    dqkv[at] = dqkv_element(sum);
+fn second(row: u32, head: u32, v: u32) -> vec4<f32> {
+    return dy_row(row, head * HEAD + 4u * v, all_rows(), head * HEAD + HEAD);
 }
 
-@compute @workgroup_size(64)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+@compute @workgroup_size(BLOCK)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin({LOCAL}) local: u32) {
     let index = folded(group);
     if is_beyond(index) { return; }
     let place = place_of(index, local);
     let head = place.head;
     let seen = queries_of(place.row);
-    let own_key = qkv_at(place.row, head, 1u);
-    let own_value = qkv_at(place.row, head, 2u);
-    var key: array<f32, HEAD>;
-    var value: array<f32, HEAD>;
-    var dk: array<f32, HEAD>;
-    var dv: array<f32, HEAD>;
-    for (var d = 0u; d < HEAD; d++) {
-        key[d] = f32(qkv[own_key + d]);
-        value[d] = f32(qkv[own_value + d]);
-        dk[d] = 0.0;
-        dv[d] = 0.0;
-    }
+    each v in VECTORS: let key{v} = qkv_vector(place.row, head, 1u, {v}u);
+    each v in VECTORS: let value{v} = qkv_vector(place.row, head, 2u, {v}u);
+    each v in VECTORS: var dk{v} = vec4<f32>();
+    each v in VECTORS: var dv{v} = vec4<f32>();
     let end = queries_of(place.last).y;
     for (var tile = queries_of(place.first).x; tile < end; tile += KEYS) {
-        load_queries(tile, head, local);
-        for (var query = max(tile, seen.x); query < min(tile + KEYS, seen.y); query++) {
-            let at = (query - tile) * HEAD;
-            var score = score_bias(head, query, place.row);
-            var dp = 0.0;
-            for (var d = 0u; d < HEAD; d++) {
-                score += tile_a[at + d] * key[d];
-                dp += tile_b[at + d] * value[d];
-            }
-            let p = exp(score - log_sum[query * HEADS + head]);
-            let ds = p * (dp - delta[query * HEADS + head]);
-            for (var d = 0u; d < HEAD; d++) {
-                dk[d] += ds * tile_a[at + d];
-                dv[d] += p * tile_b[at + d];
-            }
+        bring(tile, head, local);
+        for (var i = 0u; i < min(KEYS, end - tile); i++) {
+            let query = tile + i;
+            var products = vec4<f32>();
+            var slopes = vec4<f32>();
+            each v in VECTORS: products += key{v} * a{v}(i);
+            each v in VECTORS: slopes += value{v} * b{v}(i);
+            let score = add_up(products) + score_bias(head, query, place.row);
+            let at = query * HEADS + head;
+            let p = select(0.0, exp(score - log_sum[at]), is_within(query, seen));
+            let ds = p * (add_up(slopes) - delta[at]);
+            each v in VECTORS: dk{v} += ds * a{v}(i);
+            each v in VECTORS: dv{v} += p * b{v}(i);
         }
     }
     if place.idle { return; }
-    for (var d = 0u; d < HEAD; d++) {
-        add(own_key + d, dk[d]);
-        add(own_value + d, dv[d]);
-    }
+    let column = WIDTH + head * HEAD;
+    each v in VECTORS: store_dqkv(place.row, column + {v}u * 4u, column + HEAD, dk{v});
+    each v in VECTORS: store_dqkv(place.row, column + WIDTH + {v}u * 4u, column + WIDTH + HEAD, dv{v});
 }

@@ -1,46 +1,36 @@
 // dq = sum over keys of ds k / sqrt(HEAD), with ds = p (dy v - delta) and delta = dy y, which it
 // keeps for the kernels that come after; an invocation a query.
 
-@compute @workgroup_size(64)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+@compute @workgroup_size(BLOCK)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin({LOCAL}) local: u32) {
     let index = folded(group);
     if is_beyond(index) { return; }
     let place = place_of(index, local);
     let head = place.head;
     let seen = keys_of(place.row);
-    let out = y_at(place.row, head);
-    let own = qkv_at(place.row, head, 0u);
-    var query: array<f32, HEAD>;
-    var slope: array<f32, HEAD>;
-    var sum: array<f32, HEAD>;
+    let column = head * HEAD;
+    each v in VECTORS: let query{v} = qkv_vector(place.row, head, 0u, {v}u) * SCALE;
+    each v in VECTORS: let slope{v} = dy_row(place.row, column + {v}u * 4u, all_rows(), column + HEAD);
+    each v in VECTORS: var sum{v} = vec4<f32>();
     var share = 0.0;
-    for (var d = 0u; d < HEAD; d++) {
-        query[d] = f32(qkv[own + d]) * SCALE;
-        slope[d] = f32(dy[out + d]);
-        sum[d] = 0.0;
-        share += slope[d] * f32(y[out + d]);
-    }
+    each v in VECTORS: share += dot(slope{v}, y_row(place.row, column + {v}u * 4u, all_rows(), column + HEAD));
     let normal = log_sum[place.row * HEADS + head];
     let end = keys_of(place.last).y;
     for (var tile = keys_of(place.first).x; tile < end; tile += KEYS) {
-        load_keys(tile, head, local);
-        for (var key = max(tile, seen.x); key < min(tile + KEYS, seen.y); key++) {
-            let at = (key - tile) * HEAD;
-            var score = score_bias(head, place.row, key);
-            var dp = 0.0;
-            for (var d = 0u; d < HEAD; d++) {
-                score += query[d] * tile_a[at + d];
-                dp += slope[d] * tile_b[at + d];
-            }
-            let ds = exp(score - normal) * (dp - share);
-            for (var d = 0u; d < HEAD; d++) { sum[d] += ds * tile_a[at + d]; }
+        bring(tile, head, local);
+        for (var i = 0u; i < min(KEYS, end - tile); i++) {
+            let key = tile + i;
+            var products = vec4<f32>();
+            var slopes = vec4<f32>();
+            each v in VECTORS: products += query{v} * a{v}(i);
+            each v in VECTORS: slopes += slope{v} * b{v}(i);
+            let score = add_up(products) + score_bias(head, place.row, key);
+            let p = select(0.0, exp(score - normal), is_within(key, seen));
+            let ds = p * (add_up(slopes) - share);
+            each v in VECTORS: sum{v} += ds * a{v}(i);
         }
     }
     if place.idle { return; }
-    for (var d = 0u; d < HEAD; d++) {
-        var value = sum[d] * SCALE;
-        if QKV_ADDS { value += f32(dqkv[own + d]); }
-        dqkv[own + d] = dqkv_element(value);
-    }
+    each v in VECTORS: store_dqkv(place.row, column + {v}u * 4u, column + HEAD, sum{v} * SCALE);
     delta[place.row * HEADS + head] = share;
 }

@@ -27,7 +27,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     most = max64(local, most);
     var part = 0.0;
     for (var e = begin; e < end; e += 64u) { part += exp(f32(logits[e]) - most); }
-    let total = sum64(local, part);
+    let total = sum_all(local, part);
     let normal = most + log(total);
     var entropy = 0.0;
     for (var e = begin; e < end; e += 64u) {
@@ -35,7 +35,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         entropy -= targets[e] * log_p;
         dlogits[e] = dlogits_element((exp(log_p) - targets[e]) * scale);
     }
-    let policy = sum64(local, entropy);
+    let policy = sum_all(local, entropy);
     if local == 0u {
         let error = f32(values[n]) - targets[VALUES_AT + n];
         dvalues[n] = dvalues_element(2.0 * run.value_weight * error * scale);

@@ -1,7 +1,7 @@
 // Sum over the 64 invocations of a workgroup, the same for all of them, in a fixed order.
 var<workgroup> sums: array<f32, 64>;
 
-fn sum64(local: u32, value: f32) -> f32 {
+fn sum_all(local: u32, value: f32) -> f32 {
     workgroupBarrier();
     sums[local] = value;
     workgroupBarrier();
