@@ -80,8 +80,8 @@ impl View<'_> {
     pub(super) fn amended(&self, game: &Game) -> Option<Move> {
         let (last, maker) = game.moves().next_back()?;
         let color = !game.position().turn();
-        let is_touched = self.hands.touched().intersects(all_squares(last, color));
-        if maker != Maker::Hand || !is_touched {
+        // Its own squares need not be touched again: a king may follow its rook late.
+        if maker != Maker::Hand {
             return None;
         }
         let mut journey = Journey::none(game.position().board().occupied());

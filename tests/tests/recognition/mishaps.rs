@@ -146,6 +146,18 @@ fn a_man_that_rests_for_long_goes_on() {
 }
 
 #[test]
+fn a_king_that_follows_its_rook_late_castles() {
+    let mut table = table_of("4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1");
+    let mut told = touch(&mut table, &[Square::H1, Square::F1]);
+    told.extend(events(&table.wait(3_000)));
+    assert!(matches!(told[..], [Event::Asked, Event::Moved(_)]), "{told:?}");
+    told = touch(&mut table, &[Square::E1, Square::G1]);
+    told.extend(events(&table.wait(DECIDED_MS)));
+    let castle = Move::Castle { king: Square::E1, rook: Square::H1 };
+    assert_eq!(told, [Event::TakenBack(1), Event::Moved(castle)]);
+}
+
+#[test]
 fn castling_is_decided_by_the_king_and_the_rook_must_follow() {
     let mut table = table_of("4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1");
     let mut told = touch(&mut table, &[Square::E1, Square::C1]);
