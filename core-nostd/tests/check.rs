@@ -7,7 +7,7 @@ use kibitzer_core::{
     shakmaty::{Chess, Move, Position as _},
     viveka::{Drop, MAX_DROP, drop_of, drop_twice_of},
 };
-use proptest::prelude::*;
+use proptest::{prelude::*, test_runner::RngSeed};
 use reached::reached;
 
 fn after(position: &Chess, mv: Move) -> Chess {
@@ -83,8 +83,12 @@ proptest! {
 }
 
 proptest! {
-    // A position takes the plain definition some seconds.
-    #![proptest_config(ProptestConfig::with_cases(4))]
+    // A position takes the plain definition some seconds, a rare one many minutes: always the same
+    // ones.
+    #![proptest_config(ProptestConfig {
+        rng_seed: RngSeed::Fixed(1),
+        ..ProptestConfig::with_cases(4)
+    })]
 
     #[test]
     fn the_second_look_equals_its_definition(
