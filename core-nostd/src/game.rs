@@ -1,6 +1,6 @@
 //! A game: where it began, the moves since, whether it has ended.
 use heapless::Deque;
-use shakmaty::{CastlingSide, Chess, Color, Move, Position as _, Role, Square};
+use shakmaty::{Chess, Color, Move, Position as _, Role};
 
 use crate::{fnv, legal, position::after};
 
@@ -34,6 +34,16 @@ pub enum Ending {
     FivefoldRepetition,
     /// 75 moves without a capture or a pawn's move.
     SeventyFiveMoves,
+}
+
+impl Ending {
+    /// What it means for the players, `turn` being the side to move.
+    pub fn outcome(self, turn: Color) -> Outcome {
+        match self {
+            Ending::Checkmate => Outcome::Win(!turn),
+            _ => Outcome::Draw,
+        }
+    }
 }
 
 /// How a game ends for its players.
@@ -207,10 +217,7 @@ impl Game {
 
     /// How it ended by the rules, if it did.
     pub fn outcome(&self) -> Option<Outcome> {
-        Some(match self.ending()? {
-            Ending::Checkmate => Outcome::Win(!self.position.turn()),
-            _ => Outcome::Draw,
-        })
+        self.ending().map(|ending| ending.outcome(self.position.turn()))
     }
 }
 
@@ -232,10 +239,4 @@ fn digest(position: &Chess) -> u32 {
         fnv::step(fnv::step(digest, word & 0xffff_ffff), word >> 32)
     });
     (all >> 32) as u32 ^ all as u32
-}
-
-/// Where the king of a castling move arrives, and the rook.
-pub fn castling_squares(king: Square, rook: Square, color: Color) -> (Square, Square) {
-    let side = CastlingSide::from_queen_side(rook < king);
-    (side.king_to(color), side.rook_to(color))
 }

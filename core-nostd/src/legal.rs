@@ -10,7 +10,7 @@ use shakmaty::{
 };
 
 use crate::{
-    moves::{MAX_LEGAL, destination},
+    moves::{MAX_LEGAL, destination, en_passant_victim},
     placement::squares,
 };
 
@@ -52,7 +52,7 @@ pub fn en_passant(position: &Chess) -> Option<(Bitboard, Square)> {
     let (to, king) = (position.maybe_ep_square()?, board.king_of(us)?);
     let pawns = board.pawns() & position.us() & attacks::pawn_attacks(!us, to);
     let is_safe = |&from: &Square| {
-        let taken = Square::from_coords(to.file(), from.rank());
+        let taken = en_passant_victim(from, to);
         let occupied = board.occupied().toggled(from).toggled(taken).with(to);
         board.attacks_to(king, !us, occupied).without(taken).is_empty()
     };

@@ -2,7 +2,7 @@
 //!
 //! Planes 0–55 are the eight directions at distances one to seven, 56–63 the knight's jumps,
 //! 64–72 underpromotions. Queen promotions use the direction planes.
-use shakmaty::{Chess, File, Move, Rank, Role, Square};
+use shakmaty::{CastlingSide, Chess, Color, File, Move, Rank, Role, Square};
 
 use crate::{
     inputs::{Frame, SQUARES},
@@ -106,6 +106,17 @@ impl MoveIndex {
     pub fn decode(self, position: &Chess, frame: Frame) -> Option<Move> {
         legal::moves(position).into_iter().find(|&mv| MoveIndex::new(mv, frame) == self)
     }
+}
+
+/// Where the king of a castling move arrives, and the rook.
+pub fn castling_squares(king: Square, rook: Square, color: Color) -> (Square, Square) {
+    let side = CastlingSide::from_queen_side(rook < king);
+    (side.king_to(color), side.rook_to(color))
+}
+
+/// Where the pawn stands that is taken in passing.
+pub fn en_passant_victim(from: Square, to: Square) -> Square {
+    Square::from_coords(to.file(), from.rank())
 }
 
 /// Where the moved piece lands: [`Move::to`], but the king's square for castling.

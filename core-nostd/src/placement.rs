@@ -3,6 +3,8 @@
 //! [`shakmaty`]'s part.
 use shakmaty::{Bitboard, Board, CastlingSide, Color, File, Move, Role, Square, attacks};
 
+use crate::moves::en_passant_victim;
+
 /// Squares on a rook's lines from each square of an empty board.
 static ROOK_LINES: [Bitboard; 64] = lines(Role::Rook);
 /// Squares on a bishop's lines from each square of an empty board.
@@ -264,11 +266,6 @@ impl Iterator for Squares {
             None
         }
     }
-}
-
-/// Where the pawn stands that is taken in passing.
-fn en_passant_victim(from: Square, to: Square) -> Square {
-    Square::from_coords(to.file(), from.rank())
 }
 
 /// A capture other than en passant.

@@ -2,11 +2,14 @@
 use core::fmt;
 
 use shakmaty::{
-    Bitboard, CastlingMode, CastlingSide, Chess, Color, EnPassantMode, FromSetup as _, Move,
-    Position as _, PositionError, PositionErrorKinds, Square, fen::ParseFenError,
+    Bitboard, CastlingMode, Chess, Color, EnPassantMode, FromSetup as _, Move, Position as _,
+    PositionError, PositionErrorKinds, fen::ParseFenError,
 };
 
-use crate::fen;
+use crate::{
+    fen,
+    moves::{castling_squares, en_passant_victim},
+};
 
 /// Why a FEN was refused. Its `Display` names the field and the mend.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,15 +92,15 @@ fn set_up_after(position: &Chess, mv: Move) -> Chess {
     let board = &mut setup.board;
     match mv {
         Move::Castle { king, rook } => {
-            let side = CastlingSide::from_queen_side(rook < king);
+            let (king_to, rook_to) = castling_squares(king, rook, us);
             board.discard_piece_at(king);
             board.discard_piece_at(rook);
-            board.set_piece_at(side.rook_to(us), us.rook());
-            board.set_piece_at(side.king_to(us), us.king());
+            board.set_piece_at(rook_to, us.rook());
+            board.set_piece_at(king_to, us.king());
             setup.castling_rights &= !Bitboard::from_rank(us.backrank());
         }
         Move::EnPassant { from, to } => {
-            board.discard_piece_at(Square::from_coords(to.file(), from.rank()));
+            board.discard_piece_at(en_passant_victim(from, to));
             board.discard_piece_at(from);
             board.set_piece_at(to, us.pawn());
             setup.halfmoves = 0;

@@ -4,7 +4,7 @@ use shakmaty::{Bitboard, Chess, Color, Position as _, Square};
 use super::{Button, Chessboard, Player, WARNING_MS, thoughts::Thoughts};
 use crate::{
     coach::Level,
-    game::{Ending, Game, Maker, Outcome},
+    game::{Game, Maker, Outcome},
     moves::destination,
     recognition::{Event, State},
     viveka::LastMove,
@@ -49,10 +49,7 @@ impl Chessboard<'_> {
             }
             // An app may decline the draw.
             Event::Result(outcome) if !self.is_online() => self.end(outcome),
-            Event::Ended(ending) => self.end(match ending {
-                Ending::Checkmate => Outcome::Win(!self.position().turn()),
-                _ => Outcome::Draw,
-            }),
+            Event::Ended(ending) => self.end(ending.outcome(self.position().turn())),
             Event::Turned => {
                 self.settings.is_turned = self.recogniser.is_turned();
                 self.is_to_be_saved = true;

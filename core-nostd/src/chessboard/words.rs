@@ -1,13 +1,13 @@
 //! What happens, in words: for a display of a few lines, or a terminal.
 use core::fmt::{self, Write as _};
 
-use shakmaty::{Color, Move, Position as _, Role, Square};
+use shakmaty::{Color, Move, Position as _, Square};
 
 use super::{Chessboard, Player};
 use crate::{
     game::{Ending, Outcome},
     recognition::{Asked, Event, State},
-    viveka::notation,
+    viveka::{notation, role_name},
 };
 
 impl Chessboard<'_> {
@@ -147,16 +147,5 @@ impl Chessboard<'_> {
                 }
             };
         }
-    }
-}
-
-const fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Pawn => "pawn",
-        Role::Knight => "knight",
-        Role::Bishop => "bishop",
-        Role::Rook => "rook",
-        Role::Queen => "queen",
-        Role::King => "king",
     }
 }

@@ -1,5 +1,5 @@
 //! What follows from how the board stands, once it is quiet.
-use shakmaty::{Bitboard, CastlingSide, Chess, Color, Move, Position as _, Square};
+use shakmaty::{Bitboard, CastlingSide, Chess, Color, Move, Position as _, Square, uci::UciMove};
 
 use super::{
     CASTLING_MS, Event, RESULT_MS, Recogniser, State, WRONG_MS, gesture,
@@ -8,10 +8,7 @@ use super::{
     lines::{Pair, View},
     question::{Asked, Question},
 };
-use crate::{
-    game::{Maker, castling_squares},
-    legal,
-};
+use crate::{game::Maker, legal, moves::castling_squares};
 
 /// Squares that a knock leaves and a single move does not.
 const KNOCKED: usize = 3;
@@ -344,11 +341,10 @@ fn begun_castling(position: &Chess, mv: Move) -> Option<Move> {
     let king = position.board().king_of(color)?;
     let side = CastlingSide::from_queen_side(from < king);
     let is_its_rook = position.castles().rook(color, side) == Some(from);
-    if !is_its_rook || to != castling_squares(king, from, color).1 {
+    let (king_to, rook_to) = castling_squares(king, from, color);
+    if !is_its_rook || to != rook_to {
         return None;
     }
-    let castle = Move::Castle { king, rook: from };
-    let mut is_legal = false;
-    legal::for_each(position, |other| is_legal |= other == castle);
-    is_legal.then_some(castle)
+    legal::named(position, &UciMove::Normal { from: king, to: king_to, promotion: None })
+        .filter(|castle| castle.is_castle())
 }

@@ -3,7 +3,9 @@ use shakmaty::{Bitboard, Color, Move, Square};
 
 use super::hands::{Hands, Origin};
 use crate::{
-    game::castling_squares, moves::destination, per_square::PerSquare, placement::squares,
+    moves::{castling_squares, destination, en_passant_victim},
+    per_square::PerSquare,
+    placement::squares,
 };
 
 /// The squares whose occupation a move changes: those it leaves and those it fills.
@@ -14,7 +16,7 @@ pub(super) fn footprint(mv: Move, color: Color) -> (Bitboard, Bitboard) {
             (from.into(), filled)
         }
         Move::EnPassant { from, to } => {
-            let victim = Square::from_coords(to.file(), from.rank());
+            let victim = en_passant_victim(from, to);
             (Bitboard::from(from) | victim, to.into())
         }
         Move::Castle { king, rook } => {
@@ -95,7 +97,7 @@ impl Journey {
             }
             Move::EnPassant { from, to } => {
                 self.carry(to, from);
-                *self.origin.get_mut(Square::from_coords(to.file(), from.rank())) = Origin::Box;
+                *self.origin.get_mut(en_passant_victim(from, to)) = Origin::Box;
             }
             Move::Castle { king, rook } => {
                 let (king_to, rook_to) = castling_squares(king, rook, color);

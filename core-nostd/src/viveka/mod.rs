@@ -29,6 +29,7 @@ pub use choice::{
     scan_order, standings, values,
 };
 pub use double_check::check_leaders;
+pub(crate) use explain::role_name;
 pub use explain::{Part, Warning, explain, notation, points};
 pub use facts::{FULL_PHASE, phase};
 pub use glance::{Before, Glance, LastMove};

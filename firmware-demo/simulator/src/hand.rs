@@ -1,6 +1,5 @@
 //! A hand that makes moves, as hands do: in different orders, sliding, resting, correcting.
-use kibitzer_core::game::castling_squares;
-use kibitzer_core::moves::destination;
+use kibitzer_core::moves::{castling_squares, destination, en_passant_victim};
 use kibitzer_core::shakmaty::{Bitboard, Chess, Move, Position as _, Role, Square, attacks};
 use rand::{RngExt as _, rngs::ChaCha8Rng};
 
@@ -98,7 +97,7 @@ pub fn make(position: &Chess, mv: Move, style: Style, rng: &mut ChaCha8Rng) -> V
     match mv {
         Move::Castle { king, rook } => castle(&mut script, position, king, rook),
         Move::EnPassant { from, to } => {
-            let victim = Square::from_coords(to.file(), from.rank());
+            let victim = en_passant_victim(from, to);
             match style.order {
                 Order::VictimFirst => {
                     script.touch(&[victim]);
@@ -202,7 +201,7 @@ pub fn take_back(before: &Chess, mv: Move, style: Style, rng: &mut ChaCha8Rng) -
             script.touch(&[from]);
             match mv {
                 Move::EnPassant { .. } => {
-                    script.touch(&[Square::from_coords(to.file(), from.rank())]);
+                    script.touch(&[en_passant_victim(from, to)]);
                 }
                 _ if mv.is_capture() => script.touch(&[to]),
                 _ => {}

@@ -4,10 +4,10 @@ use std::io::Write;
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 use kibitzer_core::lamps::{Colour, Frame};
-use kibitzer_core::moves::destination;
+use kibitzer_core::moves::{castling_squares, destination, en_passant_victim};
 use kibitzer_core::position::parse_fen;
 use kibitzer_core::shakmaty::{Bitboard, Chess, Move, Position as _, Role, Square};
-use kibitzer_core::{board::uci, game::castling_squares, legal};
+use kibitzer_core::{board::uci, legal};
 use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 
 use crate::contacts::Contacts;
@@ -243,7 +243,7 @@ impl Sitting {
                     let (king, rook_to) = castling_squares(king, rook, color);
                     Bitboard::from(king) | rook | rook_to
                 }
-                Move::EnPassant { from, to } => Square::from_coords(to.file(), from.rank()).into(),
+                Move::EnPassant { from, to } => en_passant_victim(from, to).into(),
                 _ => Bitboard::EMPTY,
             };
             from | destination(mv) | more

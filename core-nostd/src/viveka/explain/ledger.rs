@@ -8,7 +8,7 @@ use super::names::{role_name, write_piece, write_separator};
 use crate::{
     exchange::{PAWN, piece_points},
     exchange_line::MAX_PLIES,
-    moves::destination,
+    moves::{destination, en_passant_victim},
 };
 
 /// Two replies and their answers at most, and the exchanges after them.
@@ -138,7 +138,7 @@ impl Entry {
 /// Where the victim of a capture stands.
 fn victim_square(mv: Move) -> Square {
     match mv {
-        Move::EnPassant { from, to } => Square::from_coords(to.file(), from.rank()),
+        Move::EnPassant { from, to } => en_passant_victim(from, to),
         _ => mv.to(),
     }
 }

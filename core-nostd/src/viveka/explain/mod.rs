@@ -18,6 +18,7 @@ use super::{
     glance::Glance,
     terms::{TERMS, Term},
 };
+pub(crate) use names::role_name;
 pub use notation::notation;
 pub use warning::Warning;
 
