@@ -10,6 +10,7 @@ pub mod clock;
 pub mod end;
 pub mod line;
 pub mod net;
+pub mod saved;
 #[cfg(board = "mps2")]
 pub mod serial_flash;
 #[cfg(target_arch = "arm")]

@@ -34,6 +34,7 @@ use kibitzer_firmware::end::exit;
 use kibitzer_firmware::line::Lines;
 #[cfg(feature = "net")]
 use kibitzer_firmware::net;
+use kibitzer_firmware::saved;
 use kibitzer_firmware::serial_flash::SerialFlash;
 use kibitzer_firmware::uart::{self, Ports, Receiver, Transmitter};
 use kibitzer_firmware::watchdog::Watchdog;
@@ -67,10 +68,7 @@ fn main() -> ! {
     let mind = Mind { weights: &FITTED, net };
     let board = BOARD.insert(Chessboard::new(mind, Settings::default(), SEED));
     if let Some(storage) = &mut storage {
-        board.resume(|game, settings| {
-            let _ = storage.load(game);
-            *settings = Settings::from_bytes(storage.settings()).unwrap_or_default();
-        });
+        saved::resume(board, storage);
     }
     let mut wires = Wood {
         storage,
@@ -248,7 +246,7 @@ impl Wires for Wood {
 
     fn save(&mut self, board: &Chessboard<'_>) -> bool {
         let Some(storage) = &mut self.storage else { return true };
-        let is_saved = storage.save(board.game(), &board.settings().to_bytes()).is_ok();
+        let is_saved = saved::save(board, storage);
         if is_saved {
             // From now on it outlives the power.
             let _ = writeln!(self.output, "k {}", board.game().len());

@@ -19,17 +19,13 @@ use embedded_storage::nor_flash::{
 };
 use kibitzer_core::{
     chessboard::Button,
-    drivers::{
-        Hc165, Wiring, Ws2812,
-        hc165::Closed,
-        ws2812::{Encoding, Supply},
-    },
+    drivers::{Hc165, Wiring, Ws2812, hc165::Closed, ws2812::Encoding},
     lamps::Frame,
     shakmaty::Bitboard,
     storage::Storage,
 };
 use kibitzer_firmware::{
-    chip::{self, Inbox, Parts, Solo, solo},
+    chip::{self, BAUD, CONTACTS_HZ, Inbox, LAMPS_HZ, Parts, SUPPLY, Solo, solo},
     entry,
 };
 use rp2040_flash::flash;
@@ -56,14 +52,6 @@ static BOOT2_FIRMWARE: [u8; 256] = rp2040_boot2::BOOT_LOADER_W25Q080;
 
 /// The crystal of the board.
 const CRYSTAL_HZ: u32 = 12_000_000;
-/// The line to the app: 8 data bits, no parity, one stop bit.
-const BAUD: u32 = 115_200;
-/// Clock of the contacts' chain: long wires under a board, pull-ups of 10 kΩ.
-const CONTACTS_HZ: u32 = 1_000_000;
-/// Clock of the lamps' bus, three bits for one of theirs.
-const LAMPS_HZ: u32 = 2_400_000;
-/// What the lamps may take of a supply of 2 A.
-const SUPPLY: Supply = Supply { milliamps: 1_500, brightness: 96 };
 /// Milliseconds without a round of the loop after which the chip starts anew.
 const WATCHDOG_MS: u32 = 4_000;
 

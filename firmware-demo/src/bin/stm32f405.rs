@@ -17,17 +17,13 @@ use embedded_storage::nor_flash::{
 };
 use kibitzer_core::{
     chessboard::Button,
-    drivers::{
-        Hc165, Wiring, Ws2812,
-        hc165::Closed,
-        ws2812::{Encoding, Supply},
-    },
+    drivers::{Hc165, Wiring, Ws2812, hc165::Closed, ws2812::Encoding},
     lamps::Frame,
     shakmaty::Bitboard,
     storage::Storage,
 };
 use kibitzer_firmware::{
-    chip::{self, Inbox, Parts, Solo, solo},
+    chip::{self, BAUD, CONTACTS_HZ, Inbox, LAMPS_HZ, Parts, SUPPLY, Solo, solo},
     clock::Clock,
     entry,
 };
@@ -46,15 +42,6 @@ use stm32f4xx_hal::{
 /// The crystal of the board, and the core's clock.
 const CRYSTAL_MHZ: u32 = 8;
 const CORE_MHZ: u32 = 168;
-/// The line to the app: 8 data bits, no parity, one stop bit.
-const BAUD: u32 = 115_200;
-/// Clock of the contacts' chain: long wires under a board, pull-ups of 10 kΩ.
-const CONTACTS_KHZ: u32 = 1_000;
-/// Clock of the lamps' bus, three bits for one of theirs. The nearest that there is, 42 MHz / 16, is
-/// within what they allow.
-const LAMPS_KHZ: u32 = 2_400;
-/// What the lamps may take of a supply of 2 A.
-const SUPPLY: Supply = Supply { milliamps: 1_500, brightness: 96 };
 /// Milliseconds without a round of the loop after which the chip starts anew: to erase a sector takes
 /// up to four seconds.
 const WATCHDOG_MS: u32 = 10_000;
@@ -203,13 +190,14 @@ fn set_up() -> Option<(Wired, Option<Storage<Chip>>, u32)> {
 
     let delay = chip.TIM2.delay_us(&mut rcc);
     let contacts = (Some(a.pa5), Some(a.pa6), SPI1::NoMosi);
-    let contacts = Spi::new(chip.SPI1, contacts, MODE_0, CONTACTS_KHZ.kHz(), &mut rcc);
+    let contacts = Spi::new(chip.SPI1, contacts, MODE_0, CONTACTS_HZ.Hz(), &mut rcc);
     let latch = a.pa4.into_push_pull_output();
     let contacts = Hc165::new(solo(contacts), latch, delay, Closed::Low, Wiring::STRAIGHT);
 
     let data = b.pb15.into_alternate().speed(Speed::High);
     let lamps = (SPI2::NoSck, SPI2::NoMiso, Some(data));
-    let lamps = Spi::new(chip.SPI2, lamps, MODE_0, LAMPS_KHZ.kHz(), &mut rcc);
+    // The nearest clock that there is, 42 MHz / 16, is within what lamps allow.
+    let lamps = Spi::new(chip.SPI2, lamps, MODE_0, LAMPS_HZ.Hz(), &mut rcc);
     let lamps = Ws2812::new(lamps, Encoding::Three, SUPPLY, Wiring::SERPENTINE);
 
     let buttons = Buttons {

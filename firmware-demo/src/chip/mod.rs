@@ -13,6 +13,7 @@ use embedded_storage::nor_flash::NorFlash;
 use kibitzer_core::{
     chessboard::{Button, Chessboard, Settings},
     coach::Mind,
+    drivers::ws2812::Supply,
     lamps::Frame,
     protocol::{
         Cpp, Protocol,
@@ -24,9 +25,19 @@ use kibitzer_core::{
 };
 
 use crate::board_loop::{self, Look, Wires};
+use crate::saved;
 pub use inbox::Inbox;
 #[cfg(feature = "chip")]
 pub use solo::{Solo, solo};
+
+/// The line to the app: 8 data bits, no parity, one stop bit.
+pub const BAUD: u32 = 115_200;
+/// Clock of the contacts' chain: long wires under a board, pull-ups of 10 kΩ.
+pub const CONTACTS_HZ: u32 = 1_000_000;
+/// Clock of the lamps' bus, three bits for one of theirs.
+pub const LAMPS_HZ: u32 = 2_400_000;
+/// What the lamps may take of a supply of 2 A.
+pub const SUPPLY: Supply = Supply { milliamps: 1_500, brightness: 96 };
 
 /// Milliseconds between two looks at the contacts and the buttons.
 const LOOK_MS: u32 = 5;
@@ -109,12 +120,9 @@ struct Soldered<P, F> {
 impl<P: Parts, F: NorFlash> Soldered<P, F> {
     /// Goes on with the game that flash holds; with a new one where it holds none or fails.
     fn resume(&mut self, board: &mut Chessboard<'_>) {
-        let Some(storage) = &mut self.storage else { return };
-        board.resume(|game, settings| {
-            // Of a game that could not be read to its end, the beginning is better than nothing.
-            let _ = storage.load(game);
-            *settings = Settings::from_bytes(storage.settings()).unwrap_or_default();
-        });
+        if let Some(storage) = &mut self.storage {
+            saved::resume(board, storage);
+        }
     }
 
     /// What the contacts read, if it is time to look.
@@ -173,7 +181,7 @@ impl<P: Parts, F: NorFlash> Wires for Soldered<P, F> {
             return false;
         }
         let Some(storage) = &mut self.storage else { return true };
-        let is_saved = storage.save(board.game(), &board.settings().to_bytes()).is_ok();
+        let is_saved = saved::save(board, storage);
         self.unsaved_at = if is_saved { None } else { Some(now) };
         is_saved
     }
