@@ -1,7 +1,11 @@
 //! Attention over squares and along sequences.
 use kibitzer_core::inputs::SQUARES;
 
-use super::{Lowering, Scratch, linear::row, per_position};
+use super::{
+    Lowering, Scratch,
+    linear::{row, store_row},
+    per_position,
+};
 use crate::{
     Error,
     gpu::{
@@ -45,15 +49,6 @@ impl Form {
         Ok(lanes.unwrap_or(keys))
     }
 
-    /// The function that stores four neighbours of a row.
-    fn store(&self, name: &str, constants: &str) -> String {
-        let source = match self.packing {
-            Packing::Vectors => shader::ATTENTION_STORE_VECTORS,
-            Packing::Elements => shader::ATTENTION_STORE_ELEMENTS,
-        };
-        source.text.replace("{x}", name).replace("{X}", constants)
-    }
-
     /// A kernel of attention, with what all of them draw on.
     fn kernel(&self, source: shader::Source, keys: usize) -> Kernel {
         let Form { head, packing, block, lanes } = *self;
@@ -68,6 +63,7 @@ impl Form {
             .with(shader::ATTENTION_COMMON)
             .with_text(&row("qkv", packing))
             .with_text(&text.replace("{LOCAL}", local))
+            .set("SQUARES", SQUARES)
             .set("HEAD", head)
             .set("VECTORS", vectors)
             .set("KEYS", keys)
@@ -119,7 +115,7 @@ impl Lowering<'_> {
         let kernel = self
             .attention_kernel(shader::ATTENTION, op, form, form.keys()?)?
             .with(shader::ATTENTION_KEYS)
-            .with_text(&form.store("y", "Y"))
+            .with_text(&store_row("y", "Y", form.packing))
             .view("Y", Columns::dense(width))
             .set("Y_ADDS", false)
             .write_packed("y", self.activation(output), form.packing)
@@ -148,7 +144,7 @@ impl Lowering<'_> {
         };
         let stores = |kernel: Kernel| {
             kernel
-                .with_text(&form.store("dqkv", "QKV"))
+                .with_text(&store_row("dqkv", "QKV", form.packing))
                 .set("QKV_ADDS", qkv.accumulate)
                 .write_packed("dqkv", dqkv, form.packing)
         };

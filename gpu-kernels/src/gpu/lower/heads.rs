@@ -1,11 +1,14 @@
 //! The policy heads and the loss.
 use kibitzer_core::{inputs::SQUARES, moves::MOVES};
 
-use super::{ELEMENTS, Lowering};
+use super::{
+    ELEMENTS, Lowering,
+    linear::{row, store_row},
+};
 use crate::{
     Error,
     gpu::{
-        plan::{Count, Grid, Kernel},
+        plan::{Columns, Count, Grid, Kernel, Packing},
         shader,
     },
     program::{Buffer, Matrix, Param, Rows, View},
@@ -26,6 +29,15 @@ impl Lowering<'_> {
     fn position_kernel(&self, source: shader::Source, output: Buffer) -> Result<Kernel, Error> {
         let kernel = self.entries_kernel(source).read("offsets", self.inputs().offsets);
         Ok(kernel.read("dy", self.gradient(output)?))
+    }
+
+    /// How shaders see matrices of which they take four neighbours in a row at a time.
+    fn rows_packing(&self, views: &[View]) -> Packing {
+        let whole = views.iter().all(|&view| {
+            let Columns { pitch, column } = self.columns(view);
+            [pitch, column, view.width].iter().all(|n| n % 4 == 0)
+        });
+        if whole { Packing::Vectors } else { Packing::Elements }
     }
 
     pub(super) fn legal_linear(
@@ -78,13 +90,18 @@ impl Lowering<'_> {
         (from, to, promotion): (View, View, View),
         output: Buffer,
     ) -> Result<(), Error> {
+        let packing = self.rows_packing(&[from, to]);
         let kernel = self
             .entries_kernel(shader::FROM_TO)
             .set("SQUARES", SQUARES)
             .set("WIDTH", from.width)
-            .set("SCALE", from_to_scale(from.width));
-        let kernel = self.input(kernel, "origin", from);
-        let kernel = self.input(kernel, "goal", to);
+            .set("SCALE", from_to_scale(from.width))
+            .with_text(&row("origin", packing))
+            .with_text(&row("goal", packing))
+            .view("ORIGIN", self.columns(from))
+            .view("GOAL", self.columns(to))
+            .read_packed("origin", self.activation(from.buffer), packing)
+            .read_packed("goal", self.activation(to.buffer), packing);
         let kernel = self.input(kernel, "promotion", promotion);
         let kernel = kernel.write("y", self.activation(output));
         self.push(kernel, Grid::Items(Count::Each(Rows::Legal, 1), ELEMENTS));
@@ -98,14 +115,21 @@ impl Lowering<'_> {
         is_from: bool,
         output: Buffer,
     ) -> Result<(), Error> {
+        let packing = self.rows_packing(&[side, other]);
         let kernel = self
             .position_kernel(shader::FROM_TO_GRAD, output)?
+            .with_text(&row("other", packing))
+            .with_text(&store_row("dx", "X", packing))
             .set("SQUARES", SQUARES)
+            .set("COLUMNS", side.width)
             .set("FROM", is_from)
-            .set("SCALE", from_to_scale(side.width));
-        let kernel = self.input(kernel, "other", other);
-        let kernel = self.input_gradient(kernel, "x", side)?;
-        self.elements(kernel, Rows::Square, side.width)
+            .set("SCALE", from_to_scale(side.width))
+            .set("X_ADDS", side.accumulate)
+            .view("X", self.columns(side))
+            .view("OTHER", self.columns(other))
+            .read_packed("other", self.activation(other.buffer), packing)
+            .write_packed("dx", self.gradient(side.buffer)?, packing);
+        self.elements(kernel, Rows::Square, side.width.div_ceil(4))
     }
 
     pub(super) fn promotion_grad(&mut self, promotion: View, output: Buffer) -> Result<(), Error> {

@@ -70,6 +70,16 @@ pub(super) fn row(name: &str, packing: Packing) -> String {
     source.text.replace("{x}", name).replace("{X}", &name.to_uppercase())
 }
 
+/// The function that stores four neighbours in a row of `name`, which the constants of that name
+/// in capitals place.
+pub(super) fn store_row(name: &str, constants: &str, packing: Packing) -> String {
+    let source = match packing {
+        Packing::Vectors => shader::STORE_ROW_VECTORS,
+        Packing::Elements => shader::STORE_ROW_ELEMENTS,
+    };
+    source.text.replace("{x}", name).replace("{X}", constants)
+}
+
 impl Lowering<'_> {
     pub(super) fn linear(
         &mut self,

@@ -1,4 +1,4 @@
-// What attention's kernels share. Rows attend within groups: the 64 squares of a position, or the
+// What attention's kernels share. Rows attend within groups: the SQUARES of a position, or the
 // positions of a sequence, and then only to themselves and those before (CAUSAL).
 //
 // A workgroup takes BLOCK rows, not of one group where groups are shorter, and one head; an
@@ -16,7 +16,7 @@ fn all_rows() -> u32 {
 
 fn group_size() -> u32 {
     if CAUSAL { return run.length; }
-    return 64u;
+    return SQUARES;
 }
 
 // The keys that a query sees: from x up to, but not including, y.

@@ -7,12 +7,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let entry = entries[e];
     let row = entry.position * SQUARES + from_of(entry);
     let other = entry.position * SQUARES + to_of(entry);
-    var sum = 0.0;
-    for (var d = 0u; d < WIDTH; d++) {
-        sum += f32(origin[row * ORIGIN_PITCH + ORIGIN_COLUMN + d])
-            * f32(goal[other * GOAL_PITCH + GOAL_COLUMN + d]);
+    let rows = SQUARES * run.positions;
+    var products = vec4<f32>();
+    for (var d = 0u; d < WIDTH; d += 4u) {
+        products += origin_row(row, d, rows, WIDTH) * goal_row(other, d, rows, WIDTH);
     }
-    sum *= SCALE;
+    var sum = dot(products, vec4<f32>(1.0)) * SCALE;
     let plane = plane_of(entry);
     if plane != NO_PLANE {
         sum += f32(promotion[row * PROMOTION_PITCH + PROMOTION_COLUMN + plane]);
