@@ -1,14 +1,19 @@
 //! Matrices with 8-bit weights and one scale an output channel.
 use core::ops::Range;
 
+#[cfg(kernels = "x86")]
+use super::kernel::PAIRS;
 #[cfg(kernels = "dsp")]
 use super::kernel::Rescaling;
 use super::{
     arithmetic::{Shift, rescale, rescale_all},
     kernel::{Columns, Rows, Tile, pair_sums, single_sums},
+    parts::part_mut,
     scratch::Arena,
     weights::{Buffer, Weights},
 };
+#[cfg(kernels = "x86")]
+use crate::inputs::SQUARES;
 use crate::net::kbz::{ModelError, Scale, Words};
 
 /// Rows whose sums for a single token are computed together.
@@ -70,10 +75,21 @@ impl<'a> Linear<'a> {
         if tile.tokens() == 1 {
             return self.each_sum(rows, tile, buffer, |row, sum| each(row, &mut [sum]));
         }
-        for pair in rows.start / 2..rows.end.div_ceil(2) {
-            pair_sums(self.weights.pairs(pair..pair + 1, tile.groups(), buffer)?, tile, sums);
-            let Some((first, second)) = sums.split_at_mut_checked(tile.tokens()) else { break };
-            for (row, sums) in [(2 * pair, first), (2 * pair + 1, second)] {
+        #[cfg(kernels = "x86")]
+        let mut block = [0; 2 * PAIRS * SQUARES];
+        #[cfg(kernels = "x86")]
+        let (sums, step) = match self.weights.at_once(PAIRS) {
+            PAIRS if tile.tokens() <= SQUARES => (&mut block[..], PAIRS),
+            _ => (sums, 1),
+        };
+        #[cfg(not(kernels = "x86"))]
+        let step = 1;
+        let pairs = rows.start / 2..rows.end.div_ceil(2);
+        for first in pairs.clone().step_by(step) {
+            let last = pairs.end.min(first + step);
+            let sums = part_mut(sums, 0, 2 * (last - first) * tile.tokens());
+            pair_sums(self.weights.pairs(first..last, tile.groups(), buffer)?, tile, sums);
+            for (row, sums) in (2 * first..).zip(sums.chunks_exact_mut(tile.tokens().max(1))) {
                 if rows.contains(&row) {
                     each(row, sums);
                 }

@@ -42,6 +42,7 @@ pub use softmax::{ATTENTION_FRACTION, PROBABILITY_ONE};
 pub(crate) use step::Step;
 #[cfg(kernels = "x86")]
 pub use vectors::Vectors;
+pub(crate) use vectors::vectorized;
 pub(crate) use weights::Weights;
 
 use curves::Curves;

@@ -80,7 +80,7 @@ macro_rules! vectorized {
         $(#[$attribute])*
         #[allow(unsafe_code, clippy::too_many_arguments)]
         $visibility fn $name($($argument: $kind),*) {
-            use $crate::net::infer::vectors::Vectors;
+            use $crate::net::infer::Vectors;
             #[inline(always)]
             fn body($($argument: $kind),*) $body
             #[target_feature(enable = "avx2")]
@@ -108,4 +108,4 @@ macro_rules! vectorized {
     ($($function:tt)*) => { $($function)* };
 }
 
-pub(super) use vectorized;
+pub(crate) use vectorized;

@@ -4,6 +4,8 @@
 //! are the first row's, four upper ones the second's, each in the order of columns 0, 2, 1, 3. A
 //! block of four groups has a byte: the lower nibble is the first row's scale, the upper one the
 //! second's. A weight is `(nibble − 8) · scale`, within ±120.
+use crate::net::infer::vectorized;
+
 use super::layout::{BLOCK_GROUPS, GROUP, PAIR_GROUP};
 
 /// The nibble of a weight that is zero.
@@ -37,14 +39,16 @@ pub fn expand_in_place(bytes: &mut [u8], start: usize, groups: usize) {
     }
 }
 
-/// Expands a pair of rows, as it lies in the file, into bytes.
-pub fn expand(pair: &[u8], out: &mut [u8]) {
-    let out = out.as_chunks_mut::<PAIR_GROUP>().0;
-    let Some((nibbles, scales)) = pair.split_at_checked(out.len() * GROUP) else { return };
-    let blocks = out.chunks_mut(BLOCK_GROUPS).zip(nibbles.chunks(BLOCK_GROUPS * GROUP));
-    for ((out, nibbles), &scale) in blocks.zip(scales) {
-        for (out, nibbles) in out.iter_mut().zip(nibbles.as_chunks::<GROUP>().0) {
-            *out = expand_group(*nibbles, scale);
+vectorized! {
+    /// Expands a pair of rows, as it lies in the file, into bytes.
+    pub fn expand(pair: &[u8], out: &mut [u8]) {
+        let out = out.as_chunks_mut::<PAIR_GROUP>().0;
+        let Some((nibbles, scales)) = pair.split_at_checked(out.len() * GROUP) else { return };
+        let blocks = out.chunks_mut(BLOCK_GROUPS).zip(nibbles.chunks(BLOCK_GROUPS * GROUP));
+        for ((out, nibbles), &scale) in blocks.zip(scales) {
+            for (out, nibbles) in out.iter_mut().zip(nibbles.as_chunks::<GROUP>().0) {
+                *out = expand_group(*nibbles, scale);
+            }
         }
     }
 }

@@ -49,14 +49,17 @@ pub use rows::{Rows, Rows as Factors};
 pub use tile::{Tile, tile_words, words};
 pub use width::Width;
 #[cfg(kernels = "x86")]
-pub use x86::gated;
+pub use x86::{PAIRS, gated, softmax};
 
 /// The sums of a pair of rows for every token of `tile`, which has several:
 /// `sums[r · tokens + t]` is `Σ weight[r, c] · activation[t, c]`.
 ///
 /// `weights` are the pair's bytes, of as many groups of columns as the tile has, and `sums` has
-/// two numbers a token.
+/// two numbers a token. On x86-64 there may be `PAIRS` pairs, with as many sums each.
 pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
+    #[cfg(kernels = "x86")]
+    x86::pair_sums(weights, tile, sums);
+    #[cfg(not(kernels = "x86"))]
     match tile.width() {
         Width::Wide => chosen::wide_pair_sums(weights, tile, sums),
         Width::Narrow | Width::Single => chosen::pair_sums(weights, tile, sums),

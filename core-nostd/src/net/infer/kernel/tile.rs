@@ -16,12 +16,6 @@ pub const fn words(tokens: usize, columns: usize, _: Width) -> usize {
     tile_words(tokens, columns)
 }
 
-/// A word of several tokens' narrow activations that are zero.
-#[cfg(kernels = "x86")]
-use chosen::ZEROS;
-#[cfg(not(kernels = "x86"))]
-const ZEROS: u32 = 0;
-
 /// Activations `[tokens, columns]`: of one token, or of an even number of them. Columns are
 /// padded with zeros to whole groups.
 #[derive(Debug)]
@@ -44,7 +38,7 @@ impl<'s> Tile<'s> {
             return Tile { words, columns: 0, tokens: 0, width };
         }
         if !columns.is_multiple_of(GROUP) {
-            words.fill(if width == Width::Narrow { ZEROS } else { 0 });
+            words.fill(0);
         }
         Tile { words, columns, tokens, width }
     }
@@ -71,6 +65,7 @@ impl<'s> Tile<'s> {
     }
 
     /// How wide the activations are.
+    #[cfg(any(test, not(kernels = "x86")))]
     pub const fn width(&self) -> Width {
         self.width
     }
@@ -91,7 +86,7 @@ impl<'s> Tile<'s> {
             return values.for_each(|value| chosen::set_single(self.words, column, value));
         }
         #[cfg(kernels = "x86")]
-        chosen::set_column(self.words, self.width, self.tokens, column, values, 0);
+        chosen::set_column(self.words, self.tokens, column, values, 0);
         #[cfg(not(kernels = "x86"))]
         {
             let (groups, mut values) = (self.groups(), values);
@@ -106,7 +101,7 @@ impl<'s> Tile<'s> {
             return chosen::set_single(self.words, column, value);
         }
         #[cfg(kernels = "x86")]
-        chosen::set_several(self.words, self.width, self.tokens, token, column, value);
+        chosen::set_several(self.words, self.tokens, token, column, value);
         #[cfg(not(kernels = "x86"))]
         {
             let groups = self.groups();
@@ -118,7 +113,7 @@ impl<'s> Tile<'s> {
     pub fn set_row(&mut self, token: usize, first: usize, values: &[i16]) {
         #[cfg(kernels = "x86")]
         if self.width != Width::Single && first.is_multiple_of(GROUP) {
-            return chosen::set_row(self.words, self.width, self.tokens, token, first, values);
+            return chosen::set_row(self.words, self.tokens, token, first, values);
         }
         values.iter().zip(first..).for_each(|(&x, column)| self.set(token, column, x));
     }

@@ -1,119 +1,129 @@
 //! The loops with 256 bits.
 use core::arch::x86_64::*;
 
-use super::{Pair, WidePair, add_wide_pair_from, dots_from, pair_from, single_from, two, word};
+use super::{Pair, single_from};
 use crate::net::kbz::PAIR_GROUP;
 
+/// [`add_products`](super::add_products), whose lengths it has checked.
 #[target_feature(enable = "avx2")]
-pub fn pair(weights: &[Pair], words: &[u32], [first, second]: [&mut [i32]; 2]) {
-    let tokens = first.len();
+pub fn add_products<const R: usize>(rows: [&[i16]; R], words: &[u32], sums: &mut [i32]) {
+    let tokens = sums.len() / R;
     let mut start = 0;
-    while start + 8 <= tokens {
-        start += match tokens - start {
-            32.. => tile::<4>(weights, words, start, first, second),
-            _ => tile::<1>(weights, words, start, first, second),
+    while start < tokens {
+        // SAFETY: as many tokens are left as a tile takes, the last one as many as are left.
+        start += unsafe {
+            match tokens - start {
+                32.. if R == 2 => tile::<R, 4, 1>(rows, words, start, sums),
+                16.. => tile::<R, 2, 1>(rows, words, start, sums),
+                _ => tile::<R, 1, 2>(rows, words, start, sums),
+            }
         };
     }
-    pair_from(start, weights, words, [first, second]);
 }
 
-/// Both rows by `8 · T` tokens from `start` on. Returns the number of tokens.
+/// Adds to the sums of the rows for `8 · T` tokens from `start` on, or for those that are left if T
+/// is one; in `U` parts, so that they need not wait for one another. Returns the number of tokens.
 ///
-/// An instruction multiplies unsigned bytes by signed ones and adds two products in 16 bits. The
-/// unsigned factor is the weight's magnitude, at most 128, and the other the activation, at most
-/// 127, with the weight's sign: the sum is exact.
+/// # Safety
+/// The lengths are as [`add_products`](super::add_products) wants them, and unless T is one there
+/// are as many tokens.
 #[target_feature(enable = "avx2")]
-fn tile<const T: usize>(
-    weights: &[Pair],
+unsafe fn tile<const R: usize, const T: usize, const U: usize>(
+    rows: [&[i16]; R],
     words: &[u32],
     start: usize,
-    first: &mut [i32],
-    second: &mut [i32],
+    out: &mut [i32],
 ) -> usize {
-    let tokens = first.len();
-    let flip = _mm256_set1_epi8(i8::MIN);
-    let mut sums = [[_mm256_setzero_si256(); T]; 2];
-    for (pair, words) in weights.iter().zip(words.chunks_exact(tokens)) {
-        let Some(words) = words.get(start..start + 8 * T) else { continue };
-        let [a, b, c, d, e, f, g, h] = *pair;
-        let rows = [[a, b, c, d], [e, f, g, h]]
-            .map(|row| _mm256_set1_epi32(i32::from_le_bytes(row.map(i8::cast_unsigned))));
-        let magnitudes = rows.map(|row| _mm256_abs_epi8(row));
-        let [first, second] = &mut sums;
-        for ((words, first), second) in words.as_chunks::<8>().0.iter().zip(first).zip(second) {
-            // SAFETY: there are 8 words.
-            let x = unsafe { _mm256_loadu_si256(words.as_ptr().cast()) };
-            let x = _mm256_xor_si256(x, flip);
-            *first = add_products(*first, x, rows[0], magnitudes[0]);
-            *second = add_products(*second, x, rows[1], magnitudes[1]);
+    let tokens = out.len() / R;
+    let (length, mask) = (rows[0].len(), lanes(tokens - start));
+    let mut sums = [[[_mm256_setzero_si256(); T]; R]; U];
+    let words = |pair: usize| words.as_ptr().wrapping_add(pair * tokens + start).cast();
+    let mut pair = 0;
+    // SAFETY: there are `tokens` words for each pair of a row's numbers, and lanes for those that
+    // are left from `start` on.
+    unsafe {
+        while pair + U <= length / 2 {
+            for (u, sums) in sums.iter_mut().enumerate() {
+                add_pair(rows, pair + u, words(pair + u), mask, sums);
+            }
+            pair += U;
         }
-    }
-    for (sums, out) in sums.into_iter().zip([first, second]) {
-        let out = out[start..start + 8 * T].as_chunks_mut::<8>().0;
-        for (sum, out) in sums.into_iter().zip(out) {
-            // SAFETY: `out` has 8 words.
-            unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), sum) };
+        while pair < length / 2 {
+            add_pair(rows, pair, words(pair), mask, &mut sums[0]);
+            pair += 1;
         }
-    }
-    8 * T
-}
-
-/// Adds to each lane of `sum` the products of its four bytes.
-#[target_feature(enable = "avx2")]
-#[inline]
-fn add_products(sum: __m256i, x: __m256i, weights: __m256i, magnitudes: __m256i) -> __m256i {
-    let products = _mm256_maddubs_epi16(magnitudes, _mm256_sign_epi8(x, weights));
-    _mm256_add_epi32(sum, _mm256_madd_epi16(products, _mm256_set1_epi16(1)))
-}
-
-#[target_feature(enable = "avx2")]
-pub fn add_wide_pair(weights: &[WidePair], words: &[u32], [first, second]: [&mut [i32]; 2]) {
-    let tokens = first.len();
-    let mut start = 0;
-    while start + 8 <= tokens {
-        start += match tokens - start {
-            32.. => wide_tile::<4>(weights, words, start, first, second),
-            _ => wide_tile::<1>(weights, words, start, first, second),
-        };
-    }
-    add_wide_pair_from(start, weights, words, [first, second]);
-}
-
-/// Adds both rows by `8 · T` tokens from `start` on. Returns the number of tokens.
-#[target_feature(enable = "avx2")]
-fn wide_tile<const T: usize>(
-    weights: &[WidePair],
-    words: &[u32],
-    start: usize,
-    first: &mut [i32],
-    second: &mut [i32],
-) -> usize {
-    let tokens = first.len();
-    let mut sums = [[_mm256_setzero_si256(); T]; 2];
-    for (pair, words) in weights.iter().zip(words.chunks_exact(2 * tokens)) {
-        for (half, words) in words.chunks_exact(tokens).enumerate() {
-            let Some(words) = words.get(start..start + 8 * T) else { continue };
-            let words = words.as_chunks::<8>().0;
-            for (row, sums) in sums.iter_mut().enumerate() {
-                let at = 4 * row + 2 * half;
-                let weight = _mm256_set1_epi32(word([pair[at], pair[at + 1]]));
-                for (sum, words) in sums.iter_mut().zip(words) {
-                    // SAFETY: there are 8 words.
-                    let x = unsafe { _mm256_loadu_si256(words.as_ptr().cast()) };
-                    *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(weight, x));
+        if length % 2 == 1 {
+            let last = rows.map(|row| [row[length - 1], 0]);
+            let last = last.each_ref().map(|pair| &pair[..]);
+            add_pair(last, 0, words(pair), mask, &mut sums[0]);
+        }
+        for row in 0..R {
+            for i in 0..T {
+                let out = out.as_mut_ptr().wrapping_add(row * tokens + start + 8 * i);
+                let mut sum = load::<T>(out, mask);
+                for part in &sums {
+                    sum = _mm256_add_epi32(sum, part[row][i]);
+                }
+                match T {
+                    1 => _mm256_maskstore_epi32(out, mask, sum),
+                    _ => _mm256_storeu_si256(out.cast(), sum),
                 }
             }
         }
     }
-    for (sums, out) in sums.into_iter().zip([first, second]) {
-        let out = out[start..start + 8 * T].as_chunks_mut::<8>().0;
-        for (sum, out) in sums.into_iter().zip(out) {
-            let out = out.as_mut_ptr().cast();
-            // SAFETY: `out` has 8 words.
-            unsafe { _mm256_storeu_si256(out, _mm256_add_epi32(sum, _mm256_loadu_si256(out))) };
+    (8 * T).min(tokens - start)
+}
+
+/// Adds the products of a pair of each row's numbers by the words of some tokens.
+///
+/// # Safety
+/// There are such numbers, and lanes of the mask, or `8 · T`, at `words`.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn add_pair<const R: usize, const T: usize>(
+    rows: [&[i16]; R],
+    pair: usize,
+    words: *const i32,
+    mask: __m256i,
+    sums: &mut [[__m256i; T]; R],
+) {
+    let mut x = [_mm256_setzero_si256(); T];
+    for (i, x) in x.iter_mut().enumerate() {
+        // SAFETY: the caller's.
+        *x = unsafe { load::<T>(words.wrapping_add(8 * i), mask) };
+    }
+    for (row, sums) in rows.iter().zip(sums) {
+        // SAFETY: the row has both numbers.
+        let numbers = unsafe { row.as_ptr().add(2 * pair).cast::<i32>().read_unaligned() };
+        let numbers = _mm256_set1_epi32(numbers);
+        for (sum, &x) in sums.iter_mut().zip(&x) {
+            *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(numbers, x));
         }
     }
-    8 * T
+}
+
+/// Loads the lanes of the mask, or all if T is more than one.
+///
+/// # Safety
+/// They can be read.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn load<const T: usize>(at: *const i32, mask: __m256i) -> __m256i {
+    // SAFETY: the caller's.
+    unsafe {
+        match T {
+            1 => _mm256_maskload_epi32(at, mask),
+            _ => _mm256_loadu_si256(at.cast()),
+        }
+    }
+}
+
+/// The first lanes.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn lanes(count: usize) -> __m256i {
+    let numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    _mm256_cmpgt_epi32(_mm256_set1_epi32(count.min(8) as i32), numbers)
 }
 
 #[target_feature(enable = "avx2")]
@@ -138,46 +148,6 @@ pub fn rows_of(sum: __m256i) -> [i32; 2] {
     let sum = _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256::<1>(sum));
     let sum = _mm_hadd_epi32(sum, sum);
     [_mm_cvtsi128_si32(sum), _mm_extract_epi32::<1>(sum)]
-}
-
-#[target_feature(enable = "avx2")]
-pub fn dots(vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
-    let mut start = 0;
-    while start + 8 <= sums.len() {
-        start += match sums.len() - start {
-            64.. => dot_rows::<8>(vector, pairs, start, sums),
-            16.. => dot_rows::<2>(vector, pairs, start, sums),
-            _ => dot_rows::<1>(vector, pairs, start, sums),
-        };
-    }
-    dots_from(start, vector, pairs, sums);
-}
-
-/// The sums of `8 · T` rows from `start` on. Returns their number.
-#[target_feature(enable = "avx2")]
-fn dot_rows<const T: usize>(
-    vector: &[i16],
-    pairs: &[[i16; 2]],
-    start: usize,
-    out: &mut [i32],
-) -> usize {
-    let count = out.len();
-    let mut sums = [_mm256_setzero_si256(); T];
-    for (numbers, pairs) in vector.chunks(2).zip(pairs.chunks_exact(count)) {
-        let Some(pairs) = pairs.get(start..start + 8 * T) else { continue };
-        let number = _mm256_set1_epi32(word(two(numbers)));
-        for (i, sum) in sums.iter_mut().enumerate() {
-            // SAFETY: `pairs` has 8 · T words.
-            let x = unsafe { _mm256_loadu_si256(pairs.as_ptr().add(8 * i).cast()) };
-            *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(number, x));
-        }
-    }
-    let out = out[start..start + 8 * T].as_chunks_mut::<8>().0;
-    for (sum, out) in sums.into_iter().zip(out) {
-        // SAFETY: `out` has 8 words.
-        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), sum) };
-    }
-    8 * T
 }
 
 /// # Safety

@@ -1,175 +1,140 @@
 //! The loops with 512 bits, and with VNNI's sums of products.
 use core::arch::x86_64::*;
 
-use super::{Pair, WidePair, add_wide_pair_from, avx2::rows_of, pair_from, single_from, two, word};
+use super::{Pair, avx2::rows_of, single_from};
 
-use crate::net::kbz::PAIR_GROUP;
+use crate::{
+    inputs::SQUARES,
+    net::{
+        infer::{
+            ATTENTION_FRACTION, EXPONENT_FRACTION,
+            arithmetic::quotient,
+            exp::{POWERS, WITHIN_BITS},
+            softmax::{POWER_DROP, RECIPROCAL},
+        },
+        kbz::PAIR_GROUP,
+    },
+};
 
+/// [`add_products`](super::add_products), whose lengths it has checked.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-pub fn pair(weights: &[Pair], words: &[u32], [first, second]: [&mut [i32]; 2]) {
-    let (tokens, bias) = (first.len(), row_bias(weights));
+pub fn add_products<const R: usize>(rows: [&[i16]; R], words: &[u32], sums: &mut [i32]) {
+    let tokens = sums.len() / R;
     let mut start = 0;
-    while start + 16 <= tokens {
-        let step = match tokens - start {
-            64.. => tile::<4, 1>(weights, words, bias, start, first, second),
-            32.. => tile::<2, 2>(weights, words, bias, start, first, second),
-            _ => tile::<1, 4>(weights, words, bias, start, first, second),
+    while start < tokens {
+        // SAFETY: as many tokens are left as a tile takes, the last one as many as are left.
+        start += unsafe {
+            match tokens - start {
+                64.. => tile::<R, 4, 1>(rows, words, start, sums),
+                32.. => tile::<R, 2, 2>(rows, words, start, sums),
+                _ => tile::<R, 1, 4>(rows, words, start, sums),
+            }
         };
-        start += step;
     }
-    pair_from(start, weights, words, [first, second]);
 }
 
-/// What 128 more in every activation adds to the sums of both rows, negative.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn row_bias(weights: &[Pair]) -> [i32; 2] {
-    let mut sums = _mm512_setzero_si512();
-    let bytes: &[i8] = weights.as_flattened();
-    for chunk in bytes.chunks(64) {
-        let mask = u64::MAX >> (64 - chunk.len());
-        // SAFETY: the mask has a bit for each byte of the chunk, which is not empty.
-        let weights = unsafe { _mm512_maskz_loadu_epi8(mask, chunk.as_ptr()) };
-        sums = _mm512_dpbusd_epi32(sums, _mm512_set1_epi8(i8::MIN), weights);
-    }
-    // The two rows alternate.
-    let [a, b] = pair_of(_mm512_castsi512_si256(sums), _mm512_extracti64x4_epi64::<1>(sums));
-    [a.wrapping_neg(), b.wrapping_neg()]
-}
-
-/// The sums of the even and of the odd lanes of both vectors.
-#[target_feature(enable = "avx2")]
-fn pair_of(a: __m256i, b: __m256i) -> [i32; 2] {
-    let sum = _mm256_add_epi32(a, b);
-    let sum = _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256::<1>(sum));
-    let sum = _mm_add_epi32(sum, _mm_unpackhi_epi64(sum, sum));
-    [_mm_cvtsi128_si32(sum), _mm_extract_epi32::<1>(sum)]
-}
-
-/// Both rows by `16 · T` tokens from `start` on, with `U` sums of each so that they need not wait
-/// for one another. Returns the number of tokens.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn tile<const T: usize, const U: usize>(
-    weights: &[Pair],
-    words: &[u32],
-    bias: [i32; 2],
-    start: usize,
-    first: &mut [i32],
-    second: &mut [i32],
-) -> usize {
-    let tokens = first.len();
-    let mut sums = [[[_mm512_setzero_si512(); T]; U]; 2];
-    for (row, sums) in sums.iter_mut().enumerate() {
-        sums[0] = [_mm512_set1_epi32(bias[row]); T];
-    }
-    let weights = &weights[..weights.len().min(words.len() / tokens)];
-    assert!(start + 16 * T <= tokens);
-    let mut words = words.as_ptr().wrapping_add(start);
-    let (blocks, rest) = weights.as_chunks::<U>();
-    for block in blocks {
-        for (u, pair) in block.iter().enumerate() {
-            // SAFETY: `words` has `tokens` of them for each pair, and 16 · T from `start` on.
-            let x = unsafe { vectors::<T>(words) };
-            add_pair(pair, x, &mut sums, u);
-            words = words.wrapping_add(tokens);
-        }
-    }
-    for pair in rest {
-        // SAFETY: as above.
-        let x = unsafe { vectors::<T>(words) };
-        add_pair(pair, x, &mut sums, 0);
-        words = words.wrapping_add(tokens);
-    }
-    for (sums, out) in sums.into_iter().zip([first, second]) {
-        for (i, out) in out[start..start + 16 * T].as_chunks_mut::<16>().0.iter_mut().enumerate() {
-            let sum = sums[1..].iter().fold(sums[0][i], |sum, part| _mm512_add_epi32(sum, part[i]));
-            // SAFETY: `out` has 16 words.
-            unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), sum) };
-        }
-    }
-    16 * T
-}
-
-/// Loads `T` vectors.
+/// Adds to the sums of the rows for `16 · T` tokens from `start` on, or for those that are left if T
+/// is one; in `U` parts, so that they need not wait for one another. Returns the number of tokens.
 ///
 /// # Safety
-/// There are `16 · T` words at `words`.
+/// The lengths are as [`add_products`](super::add_products) wants them, and unless T is one there
+/// are as many tokens.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-#[inline]
-unsafe fn vectors<const T: usize>(words: *const u32) -> [__m512i; T] {
-    // SAFETY: the caller's.
-    core::array::from_fn(|i| unsafe { _mm512_loadu_si512(words.add(16 * i).cast()) })
-}
-
-/// Adds a group's products to the sums number `u` of both rows.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-#[inline]
-fn add_pair<const T: usize, const U: usize>(
-    pair: &Pair,
-    x: [__m512i; T],
-    sums: &mut [[[__m512i; T]; U]; 2],
-    u: usize,
-) {
-    let [a, b, c, d, e, f, g, h] = pair.map(i8::cast_unsigned);
-    let first = _mm512_set1_epi32(i32::from_le_bytes([a, b, c, d]));
-    let second = _mm512_set1_epi32(i32::from_le_bytes([e, f, g, h]));
-    for i in 0..T {
-        sums[0][u][i] = _mm512_dpbusd_epi32(sums[0][u][i], x[i], first);
-        sums[1][u][i] = _mm512_dpbusd_epi32(sums[1][u][i], x[i], second);
-    }
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-pub fn add_wide_pair(weights: &[WidePair], words: &[u32], [first, second]: [&mut [i32]; 2]) {
-    let tokens = first.len();
-    let mut start = 0;
-    while start + 16 <= tokens {
-        start += match tokens - start {
-            64.. => wide_tile::<4>(weights, words, start, first, second),
-            32.. => wide_tile::<2>(weights, words, start, first, second),
-            _ => wide_tile::<1>(weights, words, start, first, second),
-        };
-    }
-    add_wide_pair_from(start, weights, words, [first, second]);
-}
-
-/// Adds both rows by `16 · T` tokens from `start` on: the sums of a group's first two columns and
-/// of its others apart, so that they need not wait for one another. Returns the number of tokens.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn wide_tile<const T: usize>(
-    weights: &[WidePair],
+unsafe fn tile<const R: usize, const T: usize, const U: usize>(
+    rows: [&[i16]; R],
     words: &[u32],
     start: usize,
-    first: &mut [i32],
-    second: &mut [i32],
+    out: &mut [i32],
 ) -> usize {
-    let tokens = first.len();
-    let weights = &weights[..weights.len().min(words.len() / (2 * tokens))];
-    assert!(start + 16 * T <= tokens);
-    let mut sums = [[[_mm512_setzero_si512(); T]; 2]; 2];
-    let mut words = words.as_ptr().wrapping_add(start);
-    for pair in weights {
-        for half in 0..2 {
-            // SAFETY: `words` has twice `tokens` of them for each pair, and 16 · T from `start` on.
-            let x = unsafe { vectors::<T>(words) };
-            for (row, sums) in sums.iter_mut().enumerate() {
-                let at = 4 * row + 2 * half;
-                let weight = _mm512_set1_epi32(word([pair[at], pair[at + 1]]));
-                for i in 0..T {
-                    sums[half][i] = _mm512_dpwssd_epi32(sums[half][i], weight, x[i]);
+    let tokens = out.len() / R;
+    let (length, mask) = (rows[0].len(), lanes(tokens - start));
+    let mut sums = [[[_mm512_setzero_si512(); T]; R]; U];
+    let words = |pair: usize| words.as_ptr().wrapping_add(pair * tokens + start).cast();
+    let mut pair = 0;
+    // SAFETY: there are `tokens` words for each pair of a row's numbers, and lanes for those that
+    // are left from `start` on.
+    unsafe {
+        while pair + U <= length / 2 {
+            for (u, sums) in sums.iter_mut().enumerate() {
+                add_pair(rows, pair + u, words(pair + u), mask, sums);
+            }
+            pair += U;
+        }
+        while pair < length / 2 {
+            add_pair(rows, pair, words(pair), mask, &mut sums[0]);
+            pair += 1;
+        }
+        if length % 2 == 1 {
+            let last = rows.map(|row| [row[length - 1], 0]);
+            let last = last.each_ref().map(|pair| &pair[..]);
+            add_pair(last, 0, words(pair), mask, &mut sums[0]);
+        }
+        for row in 0..R {
+            for i in 0..T {
+                let out = out.as_mut_ptr().wrapping_add(row * tokens + start + 16 * i);
+                let mut sum = load::<T>(out, mask);
+                for part in &sums {
+                    sum = _mm512_add_epi32(sum, part[row][i]);
+                }
+                match T {
+                    1 => _mm512_mask_storeu_epi32(out, mask, sum),
+                    _ => _mm512_storeu_si512(out.cast(), sum),
                 }
             }
-            words = words.wrapping_add(tokens);
         }
     }
-    for (sums, out) in sums.into_iter().zip([first, second]) {
-        for (i, out) in out[start..start + 16 * T].as_chunks_mut::<16>().0.iter_mut().enumerate() {
-            let out = out.as_mut_ptr().cast();
-            let sum = _mm512_add_epi32(sums[0][i], sums[1][i]);
-            // SAFETY: `out` has 16 words.
-            unsafe { _mm512_storeu_si512(out, _mm512_add_epi32(sum, _mm512_loadu_si512(out))) };
+    (16 * T).min(tokens - start)
+}
+
+/// Adds the products of a pair of each row's numbers by the words of some tokens.
+///
+/// # Safety
+/// There are such numbers, and lanes of the mask, or `16 · T`, at `words`.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+#[inline]
+unsafe fn add_pair<const R: usize, const T: usize>(
+    rows: [&[i16]; R],
+    pair: usize,
+    words: *const i32,
+    mask: __mmask16,
+    sums: &mut [[__m512i; T]; R],
+) {
+    let mut x = [_mm512_setzero_si512(); T];
+    for (i, x) in x.iter_mut().enumerate() {
+        // SAFETY: the caller's.
+        *x = unsafe { load::<T>(words.wrapping_add(16 * i), mask) };
+    }
+    for (row, sums) in rows.iter().zip(sums) {
+        // SAFETY: the row has both numbers.
+        let numbers = unsafe { row.as_ptr().add(2 * pair).cast::<i32>().read_unaligned() };
+        let numbers = _mm512_set1_epi32(numbers);
+        for (sum, &x) in sums.iter_mut().zip(&x) {
+            *sum = _mm512_dpwssd_epi32(*sum, numbers, x);
         }
     }
-    16 * T
+}
+
+/// Loads the lanes of the mask, or all if T is more than one.
+///
+/// # Safety
+/// They can be read.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+#[inline]
+unsafe fn load<const T: usize>(at: *const i32, mask: __mmask16) -> __m512i {
+    // SAFETY: the caller's.
+    unsafe {
+        match T {
+            1 => _mm512_maskz_loadu_epi32(mask, at),
+            _ => _mm512_loadu_si512(at.cast()),
+        }
+    }
+}
+
+/// The first lanes.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+#[inline]
+fn lanes(count: usize) -> __mmask16 {
+    u16::MAX >> 16usize.saturating_sub(count)
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
@@ -188,87 +153,6 @@ pub fn single(weights: &[Pair], halves: &[[i16; PAIR_GROUP]]) -> [i32; 2] {
     let sum = _mm512_add_epi32(sums[0], sums[1]);
     let (low, high) = (_mm512_castsi512_si256(sum), _mm512_extracti64x4_epi64::<1>(sum));
     single_from(rest, rest_halves, rows_of(_mm256_add_epi32(low, high)))
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-pub fn dots(vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
-    let mut start = 0;
-    while start + 16 <= sums.len() {
-        start += match sums.len() - start {
-            64.. => dot_rows::<4, 1>(vector, pairs, start, sums),
-            32.. => dot_rows::<2, 2>(vector, pairs, start, sums),
-            _ => dot_rows::<1, 4>(vector, pairs, start, sums),
-        };
-    }
-    if start < sums.len() {
-        dot_last(vector, pairs, start, sums);
-    }
-}
-
-/// The sums of the rows from `start` on, fewer than sixteen.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn dot_last(vector: &[i16], pairs: &[[i16; 2]], start: usize, out: &mut [i32]) {
-    /// Sums that need not wait for one another.
-    const PARTS: usize = 4;
-    let count = out.len();
-    let out = &mut out[start..];
-    assert!(out.len() < 16);
-    let mask = (1 << out.len()) - 1;
-    let mut sums = [_mm512_setzero_si512(); PARTS];
-    let rows = vector.chunks(2).map(two).zip(pairs.chunks_exact(count));
-    for (i, (numbers, pairs)) in rows.enumerate() {
-        // SAFETY: the mask has a bit for each of the pairs from `start` on.
-        let x = unsafe { _mm512_maskz_loadu_epi32(mask, pairs[start..].as_ptr().cast()) };
-        let numbers = _mm512_set1_epi32(word(numbers));
-        sums[i % PARTS] = _mm512_dpwssd_epi32(sums[i % PARTS], numbers, x);
-    }
-    let [a, b, c, d] = sums;
-    let sum = _mm512_add_epi32(_mm512_add_epi32(a, b), _mm512_add_epi32(c, d));
-    // SAFETY: the mask has a bit for each word of `out`.
-    unsafe { _mm512_mask_storeu_epi32(out.as_mut_ptr(), mask, sum) };
-}
-
-/// The sums of `16 · T` rows from `start` on, with `U` of each so that they need not wait for one
-/// another. Returns the number of rows.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn dot_rows<const T: usize, const U: usize>(
-    vector: &[i16],
-    pairs: &[[i16; 2]],
-    start: usize,
-    out: &mut [i32],
-) -> usize {
-    let count = out.len();
-    let mut sums = [[_mm512_setzero_si512(); T]; U];
-    assert!(start + 16 * T <= count && pairs.len() >= vector.len().div_ceil(2) * count);
-    let mut words = pairs.as_ptr().cast::<u32>().wrapping_add(start);
-    let (numbers, odd) = vector.as_chunks::<2>();
-    let (blocks, rest) = numbers.as_chunks::<U>();
-    for block in blocks {
-        for (u, &numbers) in block.iter().enumerate() {
-            // SAFETY: `words` has `count` of them for each pair, and 16 · T from `start` on.
-            let x = unsafe { vectors::<T>(words) };
-            let numbers = _mm512_set1_epi32(word(numbers));
-            for i in 0..T {
-                sums[u][i] = _mm512_dpwssd_epi32(sums[u][i], numbers, x[i]);
-            }
-            words = words.wrapping_add(count);
-        }
-    }
-    for numbers in rest.iter().copied().chain(odd.first().map(|&number| [number, 0])) {
-        // SAFETY: as above.
-        let x = unsafe { vectors::<T>(words) };
-        let numbers = _mm512_set1_epi32(word(numbers));
-        for i in 0..T {
-            sums[0][i] = _mm512_dpwssd_epi32(sums[0][i], numbers, x[i]);
-        }
-        words = words.wrapping_add(count);
-    }
-    for (i, out) in out[start..start + 16 * T].as_chunks_mut::<16>().0.iter_mut().enumerate() {
-        let sum = sums[1..].iter().fold(sums[0][i], |sum, part| _mm512_add_epi32(sum, part[i]));
-        // SAFETY: `out` has 16 words.
-        unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), sum) };
-    }
-    16 * T
 }
 
 /// # Safety
@@ -299,4 +183,77 @@ pub unsafe fn gated(table: &[[u8; 2]], bits: [u32; 3], xs: &[i32; 16], ys: &mut 
     let y = _mm512_sll_epi32(_mm512_add_epi32(positive, remainder), left);
     // SAFETY: `ys` has 16 words.
     unsafe { _mm512_storeu_si512(ys.as_mut_ptr().cast(), y) };
+}
+
+/// Tables of 128 entries, of which each instruction looks up 32.
+type Table = [__m512i; 8];
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+fn table(entries: &[u32; 128]) -> Table {
+    let mut table = [_mm512_setzero_si512(); 8];
+    for (table, entries) in table.iter_mut().zip(entries.as_chunks::<16>().0) {
+        // SAFETY: there are 16 entries.
+        *table = unsafe { _mm512_loadu_si512(entries.as_ptr().cast()) };
+    }
+    table
+}
+
+/// The entries that the lower seven bits of each lane say.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+#[inline]
+fn look_up([a, b, c, d, e, f, g, h]: &Table, index: __m512i) -> __m512i {
+    let upper = _mm512_test_epi32_mask(index, _mm512_set1_epi32(64));
+    let odd = _mm512_test_epi32_mask(index, _mm512_set1_epi32(32));
+    let [first, second, third, fourth] =
+        [(a, b), (c, d), (e, f), (g, h)].map(|(low, high)| (*low, *high));
+    let first = _mm512_permutex2var_epi32(first.0, index, first.1);
+    let second = _mm512_permutex2var_epi32(second.0, index, second.1);
+    let third = _mm512_permutex2var_epi32(third.0, index, third.1);
+    let fourth = _mm512_permutex2var_epi32(fourth.0, index, fourth.1);
+    let lower_half = _mm512_mask_blend_epi32(odd, first, second);
+    let upper_half = _mm512_mask_blend_epi32(odd, third, fourth);
+    _mm512_mask_blend_epi32(upper, lower_half, upper_half)
+}
+
+/// [`attention`](crate::net::infer::softmax::attention) of the squares.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+pub fn attention(scores: &[i32; SQUARES], probabilities: &mut [i16; SQUARES]) {
+    const SHIFT: u32 = RECIPROCAL - ATTENTION_FRACTION - 32;
+    const VECTORS: usize = SQUARES / 16;
+    let mut vectors = [_mm512_setzero_si512(); VECTORS];
+    for (vector, scores) in vectors.iter_mut().zip(scores.as_chunks::<16>().0) {
+        // SAFETY: there are 16 scores.
+        *vector = unsafe { _mm512_loadu_si512(scores.as_ptr().cast()) };
+    }
+    let most = vectors.into_iter().fold(vectors[0], |most, x| _mm512_max_epi32(most, x));
+    let most = _mm512_set1_epi32(_mm512_reduce_max_epi32(most));
+    let [entries @ .., _] = &POWERS;
+    let [_, next @ ..] = &POWERS;
+    let (entries, next) = (table(entries), table(next));
+    let mut sum = _mm512_setzero_si512();
+    for x in &mut vectors {
+        // As `exp2_negative` has it.
+        let exponent = _mm512_sub_epi32(most, *x);
+        let whole = _mm512_srli_epi32::<EXPONENT_FRACTION>(exponent);
+        let segment = _mm512_srli_epi32::<WITHIN_BITS>(exponent);
+        let within = _mm512_and_si512(exponent, _mm512_set1_epi32((1 << WITHIN_BITS) - 1));
+        let high = look_up(&entries, segment);
+        let steps = _mm512_mullo_epi32(_mm512_sub_epi32(high, look_up(&next, segment)), within);
+        let power = _mm512_sub_epi32(high, _mm512_srli_epi32::<WITHIN_BITS>(steps));
+        // A shift by more than a lane's bits leaves nothing.
+        *x = _mm512_srli_epi32::<POWER_DROP>(_mm512_srlv_epi32(power, whole));
+        sum = _mm512_add_epi32(sum, *x);
+    }
+    let sum = _mm512_reduce_add_epi32(sum).cast_unsigned();
+    let reciprocal = _mm512_set1_epi32(quotient(1 << (RECIPROCAL - 32), sum).cast_signed());
+    for (power, out) in vectors.into_iter().zip(probabilities.as_chunks_mut::<16>().0) {
+        let even = _mm512_srli_epi64::<32>(_mm512_mul_epu32(power, reciprocal));
+        let odd = _mm512_mul_epu32(_mm512_srli_epi64::<32>(power), reciprocal);
+        let upper = _mm512_mask_blend_epi32(0xaaaa, even, odd);
+        let half = _mm512_set1_epi32(1 << (SHIFT - 1));
+        let rounded = _mm512_srli_epi32::<SHIFT>(_mm512_add_epi32(upper, half));
+        let within = _mm512_min_epu32(rounded, _mm512_set1_epi32(i16::MAX.into()));
+        // SAFETY: there are 16 probabilities.
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), _mm512_cvtepi32_epi16(within)) };
+    }
 }

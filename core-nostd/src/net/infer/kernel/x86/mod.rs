@@ -1,15 +1,13 @@
 //! The inner loops for x86-64, with the vectors that the processor has.
 //!
 //! Tokens lie side by side, one in each lane of a vector, so that sums need not be added across
-//! lanes. Of several tokens, activations are bytes plus 128, without sign: a word holds a group's
-//! four columns of a token in the order of the weights, and the words of a group's tokens follow
-//! one another. VNNI multiplies unsigned bytes by signed ones; what 128 adds is taken off by the
-//! sum of a row's weights. AVX2 takes the 128 off first. Wide ones are halfwords: a word holds two
-//! columns of a token, adjacent in the order of the weights. Of a single token, activations are
-//! halfwords in the order of the weights, each group twice, once for each row of a pair.
+//! lanes. Of several tokens, activations are halfwords: a word holds two columns of a token,
+//! adjacent in the order of the weights, and the words of a pair's tokens follow one another. Of a
+//! single token, activations are halfwords in the order of the weights, each group twice, once for
+//! each row of a pair.
 //!
 //! Loads through pointers, and calls of functions compiled for vectors, are `unsafe`: hence the
-//! `unsafe` of this folder. Loops in plain Rust do what is left over, and all for older processors.
+//! `unsafe` of this folder. Loops in plain Rust serve older processors.
 #![allow(unsafe_code)]
 mod avx2;
 mod avx512;
@@ -17,23 +15,27 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
+use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+
 use super::{Tile, Width};
-use crate::net::{
-    infer::vectors::{Vectors, vectorized},
-    kbz::{GROUP, PAIR_GROUP, place},
+use crate::{
+    inputs::SQUARES,
+    net::{
+        infer::vectors::{Vectors, vectorized},
+        kbz::{GROUP, PAIR_GROUP, place},
+    },
 };
 
 pub use rows::{Factors, Rows};
 
-/// Four columns of a token that are zero.
-pub const ZEROS: u32 = 0x8080_8080;
+/// Pairs of rows whose sums are computed together: as many as there are registers for.
+pub const PAIRS: usize = 2;
 
 /// Words of the activations `[tokens, columns]`, of which there are an even number or one.
 pub const fn words(tokens: usize, columns: usize, width: Width) -> usize {
     let groups = columns.div_ceil(GROUP);
     match width {
-        Width::Narrow => groups * tokens,
-        Width::Wide => groups * tokens * 2,
+        Width::Narrow | Width::Wide => groups * tokens * 2,
         Width::Single => groups * GROUP,
     }
 }
@@ -49,156 +51,136 @@ pub fn set_single(words: &mut [u32], column: usize, value: i16) {
     }
 }
 
-pub fn set_several(
-    words: &mut [u32],
-    width: Width,
-    tokens: usize,
-    token: usize,
-    column: usize,
-    value: i16,
-) {
-    set_column(words, width, tokens, column, core::iter::once(value), token);
+pub fn set_several(words: &mut [u32], tokens: usize, token: usize, column: usize, value: i16) {
+    set_column(words, tokens, column, core::iter::once(value), token);
 }
 
 /// Sets columns of one of several tokens, from `first` on, which begins a group.
-pub fn set_row(
-    words: &mut [u32],
-    width: Width,
-    tokens: usize,
-    token: usize,
-    first: usize,
-    values: &[i16],
-) {
+pub fn set_row(words: &mut [u32], tokens: usize, token: usize, first: usize, values: &[i16]) {
     let (groups, rest) = values.as_chunks::<GROUP>();
-    let start = first / GROUP * if width == Width::Narrow { tokens } else { 2 * tokens } + token;
-    let places = words.get_mut(start..).unwrap_or(&mut []);
+    let places = words.get_mut(first / GROUP * 2 * tokens + token..).unwrap_or(&mut []);
     let halves = |a: i16, b: i16| u32::from(a.cast_unsigned()) | u32::from(b.cast_unsigned()) << 16;
-    if width == Width::Narrow {
-        for (place, &[a, b, c, d]) in places.iter_mut().step_by(tokens).zip(groups) {
-            *place = u32::from_le_bytes([a, c, b, d].map(biased));
-        }
-    } else {
-        let pairs = groups.iter().flat_map(|&[a, b, c, d]| [halves(a, c), halves(b, d)]);
-        places.iter_mut().step_by(tokens).zip(pairs).for_each(|(place, pair)| *place = pair);
-    }
+    let pairs = groups.iter().flat_map(|&[a, b, c, d]| [halves(a, c), halves(b, d)]);
+    places.iter_mut().step_by(tokens).zip(pairs).for_each(|(place, pair)| *place = pair);
     for (column, &value) in (first + groups.len() * GROUP..).zip(rest) {
-        set_several(words, width, tokens, token, column, value);
+        set_several(words, tokens, token, column, value);
     }
 }
 
 /// Sets a column of the tokens from `first` on.
 pub fn set_column(
     words: &mut [u32],
-    width: Width,
     tokens: usize,
     column: usize,
     values: impl Iterator<Item = i16>,
     first: usize,
 ) {
-    let (group, place) = (column / GROUP, place(column));
-    if width == Width::Narrow {
-        let words = words.get_mut(group * tokens + first..).unwrap_or(&mut []);
-        let bytes = bytemuck::cast_slice_mut::<u32, [u8; GROUP]>(words);
-        bytes.iter_mut().zip(values).for_each(|(word, value)| word[place] = biased(value));
-    } else {
-        let pair = group * 2 + place / 2;
-        let words = words.get_mut(pair * tokens + first..).unwrap_or(&mut []);
-        let pairs = bytemuck::cast_slice_mut::<u32, [i16; 2]>(words);
-        pairs.iter_mut().zip(values).for_each(|(pair, value)| pair[place % 2] = value);
-    }
+    let place = place(column);
+    let pair = column / GROUP * 2 + place / 2;
+    let words = words.get_mut(pair * tokens + first..).unwrap_or(&mut []);
+    let pairs = bytemuck::cast_slice_mut::<u32, [i16; 2]>(words);
+    pairs.iter_mut().zip(values).for_each(|(pair, value)| pair[place % 2] = value);
 }
 
-fn biased(value: i16) -> u8 {
-    (value as u8).wrapping_add(128)
-}
-
-pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
-    let tokens = tile.tokens();
-    let weights = weights.as_chunks::<PAIR_GROUP>().0;
-    let Some((first, second)) = sums.split_at_mut_checked(tokens) else { return };
-    let sums = [first, second];
-    match Vectors::used() {
-        // SAFETY: only vectors that the processor has are used.
-        Vectors::Avx512 => unsafe { avx512::pair(weights, tile.words(), sums) },
-        // SAFETY: as above.
-        Vectors::Avx2 => unsafe { avx2::pair(weights, tile.words(), sums) },
-        Vectors::Target => pair_from(0, weights, tile.words(), sums),
-    }
-}
-
-/// The sums of the tokens from `start` on, in plain Rust.
-fn pair_from(start: usize, weights: &[Pair], words: &[u32], sums: [&mut [i32]; 2]) {
-    let tokens = sums[0].len();
-    if start == tokens {
-        return;
-    }
-    for (row, sums) in sums.into_iter().enumerate() {
-        for (token, sum) in sums.iter_mut().enumerate().skip(start) {
-            let words = words.iter().skip(token).step_by(tokens);
-            *sum = weights.iter().zip(words).fold(0, |sum: i32, (weights, word)| {
-                let weights = weights[row * GROUP..].iter();
-                let products = weights.zip((word ^ ZEROS).to_le_bytes());
-                products.fold(sum, |sum, (&w, x)| {
-                    sum.wrapping_add(i32::from(w) * i32::from(x.cast_signed()))
-                })
-            });
-        }
-    }
-}
-
-/// Groups of wide columns that are multiplied together.
+/// Bytes of a line of cache.
+const LINE: usize = 64;
+/// Groups of columns that are multiplied together.
 const CHUNK: usize = 32;
 
-/// A group's weights as halfwords.
-type WidePair = [i16; PAIR_GROUP];
-
-/// The sums of wide activations.
-pub fn wide_pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
-    let tokens = tile.tokens();
-    let mut halves = [WidePair::default(); CHUNK];
-    sums.fill(0);
-    let Some((first, second)) = sums.split_at_mut_checked(tokens) else { return };
-    let chunks = weights.as_chunks::<PAIR_GROUP>().0.chunks(CHUNK);
-    for (weights, words) in chunks.zip(tile.words().chunks(CHUNK * 2 * tokens)) {
-        extend(weights, &mut halves);
-        let halves = &halves[..weights.len()];
-        let sums = [&mut *first, &mut *second];
-        match Vectors::used() {
-            // SAFETY: only vectors that the processor has are used.
-            Vectors::Avx512 => unsafe { avx512::add_wide_pair(halves, words, sums) },
-            // SAFETY: as above.
-            Vectors::Avx2 => unsafe { avx2::add_wide_pair(halves, words, sums) },
-            Vectors::Target => add_wide_pair_from(0, halves, words, sums),
-        }
-    }
-}
+/// A pair of rows of a chunk, as halfwords in the order of the weights.
+type Extended = [[i16; CHUNK * GROUP]; 2];
 
 vectorized! {
     /// The weights, at most a chunk, as halfwords.
-    fn extend(weights: &[Pair], halves: &mut [WidePair; CHUNK]) {
-        for (half, &weight) in halves.as_flattened_mut().iter_mut().zip(weights.as_flattened()) {
-            *half = weight.into();
+    fn extend(weights: &[Pair], rows: &mut Extended) {
+        // Two steps, each of which is few instructions: the rows apart, then their bytes extended.
+        let mut groups = [[[0; GROUP]; CHUNK]; 2];
+        let [first, second] = &mut groups;
+        for ((pair, first), second) in weights.iter().zip(first).zip(second) {
+            let [a, b, c, d, e, f, g, h] = *pair;
+            (*first, *second) = ([a, b, c, d], [e, f, g, h]);
+        }
+        for (row, groups) in rows.iter_mut().zip(&groups) {
+            for (half, &byte) in row.iter_mut().zip(groups.as_flattened()) {
+                *half = byte.into();
+            }
         }
     }
 }
 
-/// Adds the sums of the tokens from `start` on, in plain Rust.
-fn add_wide_pair_from(start: usize, weights: &[WidePair], words: &[u32], sums: [&mut [i32]; 2]) {
-    let tokens = sums[0].len();
-    if start == tokens {
-        return;
+/// Asks for the bytes that are wanted as long after `weights` as these are long: the next rows'.
+fn prefetch_after(weights: &[i8], part: usize, parts: usize) {
+    let lines = weights.len().div_ceil(LINE);
+    for line in part * lines / parts..(part + 1) * lines / parts {
+        let next = weights.as_ptr().wrapping_add(weights.len() + line * LINE);
+        // SAFETY: an address is only asked for: it may be any.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(next) }
     }
-    let pairs: &[[i16; 2]] = bytemuck::cast_slice(words);
-    for (row, sums) in sums.into_iter().enumerate() {
-        for (token, sum) in sums.iter_mut().enumerate().skip(start) {
-            let weights = weights.iter().flat_map(|pair| &pair.as_chunks::<2>().0[2 * row..][..2]);
-            let activations = pairs.iter().skip(token).step_by(tokens);
-            *sum = weights.zip(activations).fold(*sum, |sum, (w, x)| {
-                let products = [0, 1].map(|i| i32::from(w[i]) * i32::from(x[i]));
-                sum.wrapping_add(products[0]).wrapping_add(products[1])
-            });
+}
+
+/// The sums of one or two pairs of rows for the words of some tokens, as many as a row has sums.
+pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
+    let (tokens, groups) = (tile.tokens(), tile.groups());
+    let mut extended = [[[0; CHUNK * GROUP]; 2]; PAIRS];
+    sums.fill(0);
+    let bytes = weights;
+    let weights = weights.as_chunks::<PAIR_GROUP>().0;
+    let (first, second) = weights.split_at(groups.min(weights.len()));
+    let words = tile.words().chunks(CHUNK * 2 * tokens);
+    let parts = groups.div_ceil(CHUNK);
+    for (number, words) in words.enumerate() {
+        prefetch_after(bytes, number, parts);
+        let start = number * CHUNK;
+        let chunk = |pair: &[Pair]| start.min(pair.len())..pair.len().min(start + CHUNK);
+        let length = chunk(first).len() * GROUP;
+        let [a, b] = &mut extended;
+        extend(&first[chunk(first)], a);
+        if second.is_empty() {
+            let [a, b] = a.each_ref().map(|row| &row[..length]);
+            add_products([a, b], words, sums);
+        } else {
+            extend(&second[chunk(second)], b);
+            let [a, b] = [a, b].map(|pair| pair.each_ref().map(|row| &row[..length]));
+            add_products([a[0], a[1], b[0], b[1]], words, sums);
         }
     }
+}
+
+/// Adds products of rows by the words of tokens, which hold two columns each:
+/// `sums[r · tokens + t] += Σ rows[r][i] · words[i / 2 · tokens + t][i % 2]`. There are as many
+/// tokens as a row has sums.
+fn add_products<const R: usize>(rows: [&[i16]; R], words: &[u32], sums: &mut [i32]) {
+    let tokens = sums.len() / R;
+    let length = rows[0].len();
+    assert!(rows.iter().all(|row| row.len() == length));
+    assert!(sums.len() == R * tokens && words.len() >= length.div_ceil(2) * tokens);
+    match Vectors::used() {
+        // SAFETY: only vectors that the processor has are used.
+        Vectors::Avx512 => unsafe { avx512::add_products(rows, words, sums) },
+        // SAFETY: as above.
+        Vectors::Avx2 => unsafe { avx2::add_products(rows, words, sums) },
+        Vectors::Target => {
+            for (row, sums) in rows.into_iter().zip(sums.chunks_exact_mut(tokens.max(1))) {
+                add_row(row, words, sums);
+            }
+        }
+    }
+}
+
+/// [`add_products`] for one row, in plain Rust.
+fn add_row(row: &[i16], words: &[u32], sums: &mut [i32]) {
+    let pairs: &[[i16; 2]] = bytemuck::cast_slice(words);
+    for (numbers, pairs) in row.chunks(2).map(two).zip(pairs.chunks_exact(sums.len())) {
+        for (sum, x) in sums.iter_mut().zip(pairs) {
+            let products = [0, 1].map(|i| i32::from(numbers[i]) * i32::from(x[i]));
+            *sum = sum.wrapping_add(products[0]).wrapping_add(products[1]);
+        }
+    }
+}
+
+/// A pair of a row's numbers, the last one with a zero.
+fn two(numbers: &[i16]) -> [i16; 2] {
+    [numbers[0], numbers.get(1).copied().unwrap_or(0)]
 }
 
 pub fn single_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
@@ -229,41 +211,21 @@ fn single_from(weights: &[Pair], halves: &[[i16; PAIR_GROUP]], sums: [i32; 2]) -
     })
 }
 
-/// The dots of a vector and rows whose columns lie in pairs, those of all rows side by side.
-pub fn row_dots(vector: &[i16], rows: &[i16], sums: &mut [i32]) {
-    let pairs = rows.as_chunks::<2>().0;
-    match Vectors::used() {
+/// The dots of two vectors and rows whose columns lie in pairs, those of all rows side by side.
+/// `sums` has two numbers a row.
+pub fn row_dots(vectors: [&[i16]; 2], rows: &[i16], sums: &mut [i32]) {
+    sums.fill(0);
+    add_products(vectors, bytemuck::cast_slice(rows), sums);
+}
+
+/// The squares' probabilities, if the processor has vectors for it.
+pub fn softmax(scores: &[i32; SQUARES], probabilities: &mut [i16; SQUARES]) -> bool {
+    let done = Vectors::used() == Vectors::Avx512;
+    if done {
         // SAFETY: only vectors that the processor has are used.
-        Vectors::Avx512 => unsafe { avx512::dots(vector, pairs, sums) },
-        // SAFETY: as above.
-        Vectors::Avx2 => unsafe { avx2::dots(vector, pairs, sums) },
-        Vectors::Target => dots_from(0, vector, pairs, sums),
+        unsafe { avx512::attention(scores, probabilities) }
     }
-}
-
-/// A pair of the vector's numbers, the last one with a zero.
-fn two(numbers: &[i16]) -> [i16; 2] {
-    [numbers[0], numbers.get(1).copied().unwrap_or(0)]
-}
-
-/// The sums of the rows from `start` on, in plain Rust.
-fn dots_from(start: usize, vector: &[i16], pairs: &[[i16; 2]], sums: &mut [i32]) {
-    let count = sums.len();
-    if start == count {
-        return;
-    }
-    for (row, sum) in sums.iter_mut().enumerate().skip(start) {
-        let pairs = pairs.iter().skip(row).step_by(count);
-        *sum = vector.chunks(2).map(two).zip(pairs).fold(0, |sum: i32, ([a, b], &[x, y])| {
-            let products = [(a, x), (b, y)].map(|(a, x)| i32::from(a) * i32::from(x));
-            sum.wrapping_add(products[0]).wrapping_add(products[1])
-        });
-    }
-}
-
-/// A pair of numbers in every lane's word.
-fn word([a, b]: [i16; 2]) -> i32 {
-    i32::from(a) & 0xffff | i32::from(b) << 16
+    done
 }
 
 /// `ys = (max(x, 0) + remainder(|x|)) · 2^left`, as `Curves` has it, of as many of `xs` as the

@@ -12,22 +12,24 @@ pub use rows::Rows as Factors;
 #[derive(Debug)]
 pub struct Rows<'s> {
     halves: &'s mut [i16],
-    count: usize,
+    /// The rows' number, made even: what stands in a row more does not matter.
+    stride: usize,
 }
 
 impl<'s> Rows<'s> {
     /// Numbers of any value, but zeros where a pair of columns has only one.
     pub fn take(arena: &mut Arena<'s>, count: usize, length: usize) -> Rows<'s> {
-        let halves = arena.take(count * length.next_multiple_of(2));
+        let stride = count.next_multiple_of(2);
+        let halves = arena.take(stride * length.next_multiple_of(2));
         halves.fill(0);
-        Rows { halves, count }
+        Rows { halves, stride }
     }
 
     /// Sets a row.
     pub fn set_row(&mut self, row: usize, values: impl Iterator<Item = i16>) {
         let pairs = self.halves.as_chunks_mut::<2>().0.iter_mut();
         let mut values = values;
-        for pair in pairs.skip(row).step_by(self.count.max(1)) {
+        for pair in pairs.skip(row).step_by(self.stride.max(1)) {
             let Some(first) = values.next() else { return };
             *pair = [first, values.next().unwrap_or(0)];
         }
@@ -35,23 +37,20 @@ impl<'s> Rows<'s> {
 
     /// Distance of the sums of two factors.
     pub const fn stride(&self) -> usize {
-        self.count.next_multiple_of(2)
+        self.stride
     }
 
     /// `sums[i · stride + j] = Σ factors[first + i, c] · rows[j, c]` for two factors, the first
     /// of which has an even number.
     pub fn dots(&self, factors: &Factors<'_>, first: usize, sums: &mut [i32]) {
-        let sums = sums.chunks_exact_mut(self.stride().max(1));
-        for (sums, number) in sums.zip(first..) {
-            row_dots(factors.row(number), self.halves, &mut sums[..self.count]);
-        }
+        row_dots([factors.row(first), factors.row(first + 1)], self.halves, sums);
     }
 }
 
 impl Columns for Rows<'_> {
     fn set_column(&mut self, column: usize, values: impl Iterator<Item = i16>) {
         let pairs = self.halves.as_chunks_mut::<2>().0.iter_mut();
-        for (pair, value) in pairs.skip(column / 2 * self.count).zip(values) {
+        for (pair, value) in pairs.skip(column / 2 * self.stride).zip(values) {
             pair[column % 2] = value;
         }
     }
