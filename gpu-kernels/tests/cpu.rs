@@ -105,6 +105,10 @@ fn a_loss_that_is_not_finite_changes_nothing() {
 fn memory_is_as_planned() {
     let golden = suite::reference::Golden::read("golden_mover");
     let bytes = 4 * golden.parameters().len() as u64;
+    let (without, with) =
+        (Cpu::plan(&golden.config, 8, false).unwrap(), Cpu::plan(&golden.config, 8, true).unwrap());
+    assert_eq!(Cpu::new(&golden.config, 1, 8).unwrap().memory(), without);
+    assert_eq!(with.total(), without.total() + bytes);
     let networks = [Cpu::new(&golden.config, 1, 8), Cpu::by_operation(&golden.config, 1, 8)];
     for mut network in networks.map(Result::unwrap) {
         let planned = network.memory();
@@ -163,4 +167,12 @@ fn what_a_matrix_multiplied_can_be_read() {
     let mut parts = Cpu::by_operation(&golden.config, 0, 5).unwrap();
     parts.evaluate(&golden.batch(12, 1)).unwrap();
     assert!(parts.activation(Layer::Value, Signal::Output).is_none());
+}
+
+/// More than any machine can address: refused before anything is allocated.
+#[test]
+fn a_network_that_fits_no_memory_is_refused() {
+    let golden = suite::reference::Golden::read("golden_mover");
+    let refused = Cpu::by_operation(&golden.config, 0, 1 << 36).err();
+    assert_eq!(refused, Some(kibitzer_gpu::Error::OutOfMemory));
 }

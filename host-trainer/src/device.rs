@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{OUT_OF_MEMORY, UserError},
+    host_memory,
     model::Model,
     tuning,
 };
@@ -105,7 +106,7 @@ impl Device {
     }
 
     /// What [`Device::trainer`] would keep in memory, with an average of the weights or without;
-    /// on a GPU nothing is allocated.
+    /// nothing is allocated.
     ///
     /// # Errors
     /// As [`Device::trainer`].
@@ -120,11 +121,7 @@ impl Device {
             let plan = Gpu::plan(&adapter, config, positions);
             return Ok(plan.map_err(|error| self.refuse(&error))?);
         }
-        let mut cpu = Cpu::new(config, 0, positions.min(CPU_CHUNK))?;
-        if average {
-            cpu.average(0.0)?;
-        }
-        Ok(cpu.memory())
+        Ok(Cpu::plan(config, positions.min(CPU_CHUNK), average)?)
     }
 
     fn open(
@@ -150,7 +147,12 @@ impl Device {
             return Err(UserError::new(what, "--precision", "leave it out").into());
         }
         tracing::info!("computing on the processor");
-        let backend = Box::new(Cpu::new(&model.config, 0, positions.min(CPU_CHUNK))?);
+        let positions = positions.min(CPU_CHUNK);
+        let plan = Cpu::plan(&model.config, positions, false)?;
+        // A checkpoint is saved from copies.
+        host_memory::require(plan.total() + plan.parameters + plan.optimizer)?;
+        let cpu = Cpu::new(&model.config, 0, positions);
+        let backend = Box::new(cpu.map_err(|error| Device::Cpu.refuse(&error))?);
         Ok(Opened { backend, device: Device::Cpu, adapter: None })
     }
 

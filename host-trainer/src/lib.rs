@@ -35,6 +35,7 @@ pub mod evaluation;
 pub mod examples;
 pub mod files;
 pub mod fit;
+mod host_memory;
 pub mod judge;
 pub mod kinds;
 pub mod label;

@@ -3,7 +3,7 @@ mod common;
 
 use std::{collections::VecDeque, fs, path::Path, sync::Arc};
 
-use common::{folder_with_records, mistake, names, succeed};
+use common::{folder_with_records, kibitzer, mistake, names, succeed};
 use kibitzer_core::net::{Config, tensors};
 use kibitzer_gpu::{AdamW, Backend, Batch, Error, Losses, MemoryPlan, OptimizerState, Outputs};
 use kibitzer_trainer::{
@@ -81,26 +81,101 @@ fn a_full_disk_leaves_the_last_checkpoint() {
     succeed(folder.path(), &words(RESUME));
 }
 
+/// Flips the last bit of a weight: what it says is still a number.
+fn damage(path: &Path, from_end: usize) {
+    let mut bytes = fs::read(path).unwrap();
+    let at = bytes.len() - 4 * from_end;
+    bytes[at] ^= 1;
+    fs::write(path, &bytes).unwrap();
+}
+
 #[test]
-fn a_damaged_checkpoint_is_refused() {
-    for (file, at) in [("model.safetensors", 5), ("optimizer.safetensors", 9)] {
+fn a_damaged_checkpoint_is_refused_where_none_is_whole() {
+    for (file, from_end) in [("model.safetensors", 5), ("optimizer.safetensors", 9)] {
         let folder = folder_with_run();
         let path = folder.path().join("run/step-00000002").join(file);
-        let mut bytes = fs::read(&path).unwrap();
-        // The last bit of a weight: what it says is still a number.
-        let at = bytes.len() - 4 * at;
-        bytes[at] ^= 1;
-        fs::write(&path, &bytes).unwrap();
+        damage(&path, from_end);
         let line = mistake(folder.path(), &words(RESUME));
         assert!(line.starts_with("damaged: its CRC-32 is "), "{line}");
-        let end = format!(
-            ", run/step-00000002/{file}: remove the checkpoint's folder: --resume then takes the one before it"
-        );
+        let end = format!(", run/step-00000002/{file}: take another checkpoint or start a new run");
         assert!(line.ends_with(&end), "{line}");
+        let bytes = fs::read(&path).unwrap();
         fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
         let line = mistake(folder.path(), &words(RESUME));
         assert!(line.starts_with("not a whole safetensors file ("), "{line}");
+        fs::remove_file(&path).unwrap();
+        let line = mistake(folder.path(), &words(RESUME));
+        assert!(line.starts_with("cannot read the file (no such file"), "{line}");
+        let left = ["lock", "metrics.jsonl", "run.json", "step-00000002"];
+        assert_eq!(names(&folder.path().join("run")), left);
     }
+}
+
+/// Damage to the newest checkpoints costs the steps since the last whole one, and nothing more:
+/// they are kept aside, and the run ends as one whose checkpoints were all whole.
+#[test]
+fn a_damaged_checkpoint_is_passed_up_for_the_one_before_it() {
+    let folder = folder_with_records();
+    let run = |name: &str, steps: u32, more: &str| {
+        let line = TRAIN.replace("-o run", &format!("-o {name}")).replace("-q ", "");
+        let line = format!("{line} --save-every 2 --seed 3 --steps {steps} {more}");
+        let output = kibitzer(folder.path(), &words(&line));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{said}");
+        said
+    };
+    run("whole", 10, "");
+    run("run", 10, "");
+    let path = folder.path().join("run");
+    damage(&path.join("step-00000010/optimizer.safetensors"), 9);
+    fs::write(path.join("step-00000008/state.json"), "{").unwrap();
+    let said = run("run", 10, "--resume");
+    let warnings: Vec<&str> = said.lines().filter(|line| line.contains("going on from")).collect();
+    let [first, second] = warnings[..] else { panic!("{said}") };
+    assert!(first.contains("run/step-00000010/optimizer.safetensors"), "{first}");
+    assert!(first.contains("going on from run/step-00000006"), "{first}");
+    assert!(second.contains("run/step-00000008/state.json"), "{second}");
+    let file = |run: &str| {
+        fs::read(folder.path().join(run).join("step-00000010/model.safetensors")).unwrap()
+    };
+    assert_eq!(file("run"), file("whole"));
+    let all = names(&path);
+    let aside: Vec<_> = all.iter().filter(|name| name.starts_with("damaged-")).collect();
+    assert_eq!(aside, ["damaged-step-00000008", "damaged-step-00000010"]);
+}
+
+/// A checkpoint of another version is no damage: the run is left alone.
+#[test]
+fn a_newer_program_s_checkpoint_is_not_passed_up() {
+    let folder = folder_with_run();
+    succeed(folder.path(), &words("-q train bc records -o run --resume --steps 4"));
+    let path = folder.path().join("run/step-00000004/state.json");
+    fs::write(&path, "{\"version\": 9, \"novelty\": 1}").unwrap();
+    let line = mistake(folder.path(), &words(RESUME));
+    assert!(line.starts_with("state of version 9 where "), "{line}");
+    assert!(path.exists());
+}
+
+/// Memory that is not there is refused before it is needed: this much holds the network and its
+/// buffers, but not what a checkpoint copies besides.
+#[cfg(target_os = "linux")]
+#[test]
+fn too_little_memory_is_one_line() {
+    let folder = folder_with_records();
+    let script = format!(
+        "ulimit -v 1300000; exec '{}' -q train bc records -o run --preset full --device cpu",
+        env!("CARGO_BIN_EXE_kibitzer")
+    );
+    let mut shell = std::process::Command::new("sh");
+    let output = shell.current_dir(folder.path()).args(["-c", &script]).output().unwrap();
+    let line = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{line}");
+    assert!(line.starts_with("kibitzer: out of memory: "), "{line}");
+    assert!(
+        line.ends_with("take a smaller --preset or --config, or end other programs\n"),
+        "{line}"
+    );
+    assert_eq!(line.lines().count(), 1, "{line}");
 }
 
 #[test]

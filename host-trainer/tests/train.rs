@@ -201,7 +201,7 @@ fn a_file_of_the_reference_s_save_answers_as_the_reference_does() {
 fn memory_is_told_and_nothing_written() {
     let folder = folder_with_records();
     let before = names(folder.path());
-    let line = "train bc records -o run --config tiny.json --batch 20 --device cpu --memory";
+    let line = "train bc later.pgn -o run --config tiny.json --batch 20 --device cpu --memory";
     let table = succeed(folder.path(), &line.split(' ').collect::<Vec<_>>());
     assert!(table.lines().any(|line| line.starts_with("activations ")), "{table}");
     let last = table.lines().last().unwrap();

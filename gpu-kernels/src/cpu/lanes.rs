@@ -35,12 +35,25 @@ struct Lane {
     gradient: Vec<f32>,
 }
 
+/// Whether a network is small enough for lanes.
+const fn suits(program: &Program) -> bool {
+    program.parameters <= MAX_PARAMETERS
+}
+
 impl Lanes {
     /// The lanes of a network, unless it is too large for them.
     pub fn new(program: &Program) -> Option<Lanes> {
         let lane = || Lane { machine: Machine::new(program.clone(), POSITIONS), gradient: vec![] };
-        let small = program.parameters <= MAX_PARAMETERS;
-        small.then(|| Lanes { lanes: (0..LANES).map(|_| lane()).collect() })
+        suits(program).then(|| Lanes { lanes: (0..LANES).map(|_| lane()).collect() })
+    }
+
+    /// What [`Lanes::new`] would keep in memory.
+    pub fn plan(program: &Program) -> Option<MemoryPlan> {
+        let lane = MemoryPlan {
+            parameter_gradients: 4 * program.parameters as u64,
+            ..Machine::plan(program, POSITIONS)
+        };
+        suits(program).then(|| (0..LANES).fold(MemoryPlan::default(), |all, _| all + lane))
     }
 
     /// What it keeps in memory; the lanes' gradients, made in the first step, are counted from

@@ -77,20 +77,34 @@ impl Cpu {
     /// a thread, each through the whole network.
     ///
     /// # Errors
-    /// If the configuration is out of range.
+    /// If the configuration is out of range, or [`Error::OutOfMemory`].
     pub fn new(config: &Config, seed: u64, capacity: usize) -> Result<Cpu, Error> {
+        require(&Cpu::plan(config, capacity, false)?)?;
         let lanes = Lanes::new(&Program::new(config)?);
         let capacity = if lanes.is_some() { 1 } else { capacity };
         Ok(Cpu { lanes, ..Cpu::by_operation(config, seed, capacity)? })
+    }
+
+    /// What [`Cpu::new`] keeps in memory, with a running average of the parameters or without;
+    /// nothing is allocated, and what single operations need for themselves is not counted.
+    ///
+    /// # Errors
+    /// If the configuration is out of range.
+    pub fn plan(config: &Config, capacity: usize, average: bool) -> Result<MemoryPlan, Error> {
+        let program = Program::new(config)?;
+        let network = Lanes::plan(&program);
+        let network = network.unwrap_or_else(|| Machine::plan(&program, capacity.max(1)));
+        Ok(network + flat(&program, average))
     }
 
     /// [`Cpu::new`] that always runs operation by operation, so that [`Cpu::activation`] and
     /// [`Cpu::matrix_input`] can tell what it computed.
     ///
     /// # Errors
-    /// If the configuration is out of range.
+    /// If the configuration is out of range, or [`Error::OutOfMemory`].
     pub fn by_operation(config: &Config, seed: u64, capacity: usize) -> Result<Cpu, Error> {
         let program = Program::new(config)?;
+        require(&(Machine::plan(&program, capacity.max(1)) + flat(&program, false)))?;
         let parameters = initialise(config, seed);
         Ok(Cpu {
             machine: Machine::new(program, capacity.max(1)),
@@ -181,6 +195,24 @@ impl Cpu {
         let first = Chunk::all(batch, self.capacity).next();
         (outputs, first.is_some_and(|chunk| chunk.sizes.sequences == batch.sequences))
     }
+}
+
+/// The flat vectors of a network: its parameters, their gradient, the moments and an average.
+fn flat(program: &Program, average: bool) -> MemoryPlan {
+    let bytes = 4 * program.parameters as u64;
+    MemoryPlan {
+        parameters: bytes,
+        parameter_gradients: bytes,
+        optimizer: bytes * (2 + u64::from(average)),
+        ..MemoryPlan::default()
+    }
+}
+
+/// Asks the system for all of a plan at once and gives it back: a vector that it refuses later
+/// would end the process.
+fn require(plan: &MemoryPlan) -> Result<(), Error> {
+    let bytes = usize::try_from(plan.total()).map_err(|_| Error::OutOfMemory)?;
+    Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory)
 }
 
 /// Runs `work` on a thread of the current pool, so that operations too small to be shared do not

@@ -9,7 +9,7 @@ mod state;
 
 use std::{
     collections::BTreeMap,
-    fs,
+    fs, iter,
     path::{Path, PathBuf},
 };
 
@@ -115,7 +115,7 @@ impl Checkpoint {
             if wanted.is_none_or(|wanted| *wanted != found) {
                 let wanted = wanted.map_or("none", String::as_str);
                 let what = format!("damaged: its CRC-32 is {found} where {STATE} has {wanted}");
-                let mend = "remove the checkpoint's folder: --resume then takes the one before it";
+                let mend = "take another checkpoint or start a new run";
                 return Err(UserError::new(what, path.display(), mend).into());
             }
             Ok(parts)
@@ -144,6 +144,39 @@ pub fn newest(path: &Path) -> Result<Option<PathBuf>> {
         return Ok(Some(path.to_owned()));
     }
     Ok(retention::all(path)?.pop().map(|(_, folder)| folder))
+}
+
+/// The newest whole checkpoint of the run in `run`, and its folder. `newest` is tried first; the
+/// damaged ones are named in warnings and put aside as `damaged-step-…`, once a whole one is found.
+///
+/// # Errors
+/// [`UserError`] that tells what the newest one lacks if none is whole, or if one was written by
+/// another version of this program; nothing is then changed.
+pub fn newest_whole(run: &Path, newest: PathBuf) -> Result<(Checkpoint, PathBuf)> {
+    let older = retention::all(run)?.into_iter().rev().map(|(_, folder)| folder);
+    let older = older.filter(|folder| *folder != newest);
+    let mut damaged: Vec<(PathBuf, anyhow::Error)> = vec![];
+    for folder in iter::once(newest.clone()).chain(older) {
+        match Checkpoint::load(&folder) {
+            Ok(checkpoint) => {
+                for (damaged, error) in damaged {
+                    let aside = retention::put_aside(&damaged)?;
+                    tracing::warn!(
+                        "{error}; going on from {}, and {} is kept as {}",
+                        folder.display(),
+                        damaged.display(),
+                        aside.display()
+                    );
+                }
+                return Ok((checkpoint, folder));
+            }
+            Err(error) if State::is_of_this_version(&folder.join(STATE)) => {
+                damaged.push((folder, error))
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Err(damaged.swap_remove(0).1)
 }
 
 /// The checkpoint of the run in `run` that did best on its held-out examples.

@@ -85,6 +85,18 @@ fn remove(folder: &Path) -> Result<()> {
     Ok(removed.map_err(|error| UserError::cannot_write(folder, &error))?)
 }
 
+/// Renames a damaged checkpoint, so that it is no longer one of the run's and the run can save
+/// one of the same step; returns its new place.
+pub(super) fn put_aside(folder: &Path) -> Result<PathBuf> {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let names = (1..).map(|n| if n == 1 { String::new() } else { format!("-{n}") });
+    let mut places = names.map(|n| folder.with_file_name(format!("damaged-{name}{n}")));
+    let aside = places.find(|place| !place.exists()).expect("a folder has finitely many names");
+    let moved = fs::rename(folder, &aside);
+    moved.map_err(|error| UserError::cannot_write(folder, &error))?;
+    Ok(aside)
+}
+
 fn entries(run: &Path) -> Result<Vec<PathBuf>> {
     let read = || -> io::Result<Vec<PathBuf>> {
         fs::read_dir(run)?.map(|entry| Ok(entry?.path())).collect()

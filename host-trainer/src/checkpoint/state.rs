@@ -102,12 +102,12 @@ impl State {
             UserError::new(what, path.display(), "take another checkpoint or start a new run")
         };
         let text = fs::read(path).map_err(|error| UserError::cannot_read(path, &error))?;
-        let state: State = serde_json::from_slice(&text)
-            .map_err(|error| refuse(format!("the state is broken ({error})")))?;
-        if state.version != VERSION {
-            let what = format!("state of version {} where {VERSION} is read", state.version);
+        if let Some(version) = other_version(&text) {
+            let what = format!("state of version {version} where {VERSION} is read");
             return Err(refuse(what).into());
         }
+        let state: State = serde_json::from_slice(&text)
+            .map_err(|error| refuse(format!("the state is broken ({error})")))?;
         state.config.validate().map_err(|error| refuse(error.to_string()))?;
         let wanted = hash_text(&state.config);
         if state.hash != wanted {
@@ -120,6 +120,11 @@ impl State {
         Ok(state)
     }
 
+    /// Whether the file at `path`, whole or broken, is not another version's.
+    pub(super) fn is_of_this_version(path: &Path) -> bool {
+        !fs::read(path).is_ok_and(|text| other_version(&text).is_some())
+    }
+
     /// The refusal of something at `place` that belongs to the architecture `other`.
     pub fn foreign(&self, place: &Path, other: &Config) -> UserError {
         UserError::new(
@@ -128,4 +133,14 @@ impl State {
             "resume with the run's own configuration or choose another folder",
         )
     }
+}
+
+/// The version of a state that is not [`VERSION`]'s, whatever else it says.
+fn other_version(text: &[u8]) -> Option<u32> {
+    #[derive(Deserialize)]
+    struct Version {
+        version: u32,
+    }
+    let Version { version } = serde_json::from_slice(text).ok()?;
+    (version != VERSION).then_some(version)
 }

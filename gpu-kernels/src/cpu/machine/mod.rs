@@ -31,8 +31,7 @@ pub struct Machine {
 impl Machine {
     /// Allocates everything for chunks of up to `capacity` positions.
     pub fn new(program: Program, capacity: usize) -> Machine {
-        let legal = capacity * MAX_LEGAL;
-        let sizes = Sizes { sequences: capacity, length: 1, legal };
+        let sizes = Machine::sizes(capacity);
         let mut machine = Machine {
             activations: vec![vec![]; program.buffers.len()],
             gradients: vec![vec![]; program.slots.len()],
@@ -48,6 +47,24 @@ impl Machine {
     /// The program.
     pub const fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// What a machine for chunks of up to `capacity` positions keeps in memory, besides parameters
+    /// and what single operations need for themselves; nothing is allocated.
+    pub fn plan(program: &Program, capacity: usize) -> MemoryPlan {
+        let sizes = Machine::sizes(capacity);
+        let bytes = |(rows, width)| 4 * (sizes.rows(rows) * width) as u64;
+        MemoryPlan {
+            positions: capacity,
+            activations: program.buffers.iter().map(|b| bytes((b.rows, b.width))).sum(),
+            gradients: program.slots.iter().map(|s| bytes((s.rows, s.width))).sum(),
+            ..MemoryPlan::default()
+        }
+    }
+
+    /// The sizes of the largest chunk.
+    const fn sizes(capacity: usize) -> Sizes {
+        Sizes { sequences: capacity, length: 1, legal: capacity * MAX_LEGAL }
     }
 
     /// What it keeps in memory, besides parameters.

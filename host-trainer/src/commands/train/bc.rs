@@ -25,6 +25,9 @@ impl Bc {
     /// [`crate::error::UserError`] for a wrong file, flag or configuration;
     /// [`crate::cli::Interrupted`] after Ctrl-C.
     pub fn run(self) -> Result<()> {
+        if self.launch.memory {
+            return self.launch.print_memory();
+        }
         self.launch.run(Arc::new(Records::open(&self.records)?))
     }
 }

@@ -51,6 +51,9 @@ impl Distill {
     /// [`crate::cli::Interrupted`] after Ctrl-C.
     pub fn run(self) -> Result<()> {
         let target = Target::new(self.temperature, self.moves)?;
+        if self.launch.memory {
+            return self.launch.print_memory();
+        }
         // Reading takes a while: what can be found out before it, is.
         let once = |path: &Path| path.exists() && !path.is_file() || path == Path::new("-");
         let files = self.libraries.iter().filter(|path| !once(path));

@@ -63,9 +63,9 @@ pub struct Launch {
     /// nothing.
     #[arg(long, conflicts_with_all = ["resume", "overfit", "lr"])]
     pub(super) lr_range: bool,
-    /// Only print what the run would keep in memory on its device.
+    /// Only print what the run would keep in memory on its device; the examples are not read.
     #[arg(long, conflicts_with_all = ["resume", "overfit", "lr_range"])]
-    memory: bool,
+    pub(super) memory: bool,
     #[command(flatten)]
     pub(super) wanted: Wanted,
 }
@@ -140,9 +140,6 @@ impl Launch {
     /// # Errors
     /// [`UserError`] for a wrong file, flag or configuration; [`Interrupted`] after Ctrl-C.
     pub fn run(self, examples: Arc<dyn Examples>) -> Result<()> {
-        if self.memory {
-            return self.print_memory();
-        }
         if self.overfit || self.lr_range {
             return self.trial(&examples);
         }
@@ -197,7 +194,7 @@ impl Launch {
     /// [`UserError`] for a wrong flag, architecture or folder.
     pub fn check(&self) -> Result<()> {
         self.wanted.over(&self.architecture()?.1).validate()?;
-        if self.resume || self.memory { Ok(()) } else { self.check_folder() }
+        if self.resume { Ok(()) } else { self.check_folder() }
     }
 
     /// Makes the folder of a new run; it must hold none yet.

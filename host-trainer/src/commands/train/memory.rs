@@ -13,11 +13,11 @@ impl Launch {
     /// [`crate::error::UserError`] for a wrong flag or architecture, or a device that is not
     /// there or cannot hold the network.
     pub(super) fn print_memory(&self) -> Result<()> {
-        let (settings, model) = self.first_model()?;
+        let (settings, config) = self.first_config()?;
         let (device, precision) =
             (self.device.unwrap_or_default(), self.precision.unwrap_or_default());
         let average = settings.ema.is_some();
-        let plan = device.plan(&model.config, at_once(&settings), precision, average)?;
+        let plan = device.plan(&config, at_once(&settings), precision, average)?;
         let parts = settings.batch.div_ceil(plan.positions);
         let mut out = io::stdout().lock();
         for (name, bytes) in plan.parts() {

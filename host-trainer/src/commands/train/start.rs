@@ -2,7 +2,7 @@
 use std::{fs, path::Path};
 
 use anyhow::Result;
-use kibitzer_core::net::{self, Config};
+use kibitzer_core::net::{self, Config, parameter_count};
 use kibitzer_gpu::{OptimizerState, initialise};
 
 use super::launch::Launch;
@@ -10,7 +10,7 @@ use crate::{
     checkpoint::{self, Checkpoint, Hold, State},
     error::UserError,
     examples::Examples,
-    files,
+    files, host_memory,
     model::{Growth, Model, config_from_json, grow},
     train::Settings,
 };
@@ -65,13 +65,30 @@ impl Launch {
             }
             (None, config) => {
                 let config = config.map_or_else(|| preset(DEFAULT_PRESET), Ok)?;
+                host_memory::require(copies(&config, settings.ema.is_some()))?;
                 Model { parameters: initialise(&config, settings.seed), config }
             }
         };
         Ok((settings, model))
     }
 
-    /// The newest checkpoint, if architecture, settings and examples are still the same.
+    /// The settings of a new run and its architecture; nothing large is allocated.
+    ///
+    /// # Errors
+    /// As [`Launch::first_model`].
+    pub(super) fn first_config(&self) -> Result<(Settings, Config)> {
+        let (config, base) = self.architecture()?;
+        let settings = self.wanted.over(&base);
+        settings.validate()?;
+        let config = match (config, &self.from) {
+            (Some(config), _) => config,
+            (None, Some(from)) => Model::load(from)?.config,
+            (None, None) => preset(DEFAULT_PRESET)?,
+        };
+        Ok((settings, config))
+    }
+
+    /// The newest whole checkpoint, if architecture, settings and examples are still the same.
     fn resumed(&self, examples: &dyn Examples) -> Result<Start> {
         let newest = if self.output.is_dir() { checkpoint::newest(&self.output)? } else { None };
         let Some(folder) = newest else {
@@ -80,7 +97,7 @@ impl Launch {
         };
         files::require_folder(&self.output)?;
         let hold = Hold::take(&self.output)?;
-        let mut start = Checkpoint::load(&folder)?;
+        let (mut start, folder) = checkpoint::newest_whole(&self.output, folder)?;
         if let Some(config) = self.architecture()?.0.filter(|c| *c != start.state.config) {
             return Err(start.state.foreign(&folder, &config).into());
         }
@@ -130,6 +147,12 @@ impl Launch {
         };
         Ok((Some(preset(name)?), Settings::suiting(Some(name))))
     }
+}
+
+/// Bytes of a network with its optimizer's memory where a run starts, and again where it is saved;
+/// the device's own are not counted.
+fn copies(config: &Config, average: bool) -> u64 {
+    2 * 4 * (3 + u64::from(average)) * parameter_count(config) as u64
 }
 
 /// Says what became of the weights.
