@@ -9,7 +9,10 @@ use common::file_with;
 use kibitzer_core::{
     fnv,
     inputs::Perspective,
-    net::{Config, InputBits, Model, PolicyHead, Precision, WeightBits, hash, scratch_bytes},
+    net::{
+        Config, InputBits, Model, PolicyHead, Precision, WeightBits, ample_scratch_bytes, hash,
+        scratch_bytes,
+    },
 };
 use positions::positions;
 
@@ -51,11 +54,13 @@ fn configs() -> [Config; 3] {
     [wide, uneven, deep]
 }
 
-/// A digest of the answers to every other one of the positions.
+/// A digest of the answers to every other one of the positions, in turn with as little scratch as
+/// will do and with as much as helps.
 fn digest(model: &Model<'_>) -> u64 {
-    let mut scratch = vec![0; scratch_bytes(model.config())];
-    positions().iter().step_by(2).fold(fnv::START, |digest, position| {
-        let answer = model.evaluate(position, &mut scratch).unwrap();
+    let config = model.config();
+    let mut rooms = [scratch_bytes(config), ample_scratch_bytes(config)].map(|n| vec![0; n]);
+    positions().iter().step_by(2).enumerate().fold(fnv::START, |digest, (i, position)| {
+        let answer = model.evaluate(position, &mut rooms[i % 2]).unwrap();
         let logits = answer.moves().iter().map(|m| u64::from(m.logit.cast_unsigned()));
         let value = u64::from(answer.value().cast_unsigned());
         logits.fold(fnv::step(digest, value), fnv::step)

@@ -5,7 +5,7 @@ use anyhow::Result;
 use kibitzer_core::{
     inputs::{AUX, AUX_DENOMINATOR, Inputs, SQUARES},
     moves::MoveIndex,
-    net::{Config, Evaluation, Model, ModelError, Precision, kbz::MAGIC},
+    net::{Config, Evaluation, Model, ModelError, Precision, ample_scratch_bytes, kbz::MAGIC},
 };
 use kibitzer_gpu::{Batch, Outputs};
 use rayon::prelude::*;
@@ -76,7 +76,7 @@ impl Evaluate for Integer {
             1 => {
                 let mut scratch = std::mem::take(&mut self.scratch);
                 let model = self.network()?;
-                scratch.resize(model.scratch_bytes(), 0);
+                scratch.resize(ample_scratch_bytes(&self.config), 0);
                 let answer = score(&model, batch, 0, &mut scratch);
                 self.scratch = scratch;
                 vec![answer?]
@@ -85,7 +85,7 @@ impl Evaluate for Integer {
                 // A network may lie in a place that threads cannot share: each has its own.
                 let network = || {
                     self.network().map(|model| {
-                        let scratch = vec![0; model.scratch_bytes()];
+                        let scratch = vec![0; ample_scratch_bytes(&self.config)];
                         (model, scratch)
                     })
                 };

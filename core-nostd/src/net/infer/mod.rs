@@ -37,7 +37,7 @@ pub use output::{Evaluation, LOGIT_FRACTION, ScoredMove};
 use output::{Indexed, Scored};
 pub(crate) use parts::part;
 pub(crate) use scratch::Arena;
-pub use scratch::scratch_bytes;
+pub use scratch::{ample_scratch_bytes, scratch_bytes};
 pub use softmax::{ATTENTION_FRACTION, PROBABILITY_ONE};
 pub(crate) use step::Step;
 #[cfg(kernels = "x86")]

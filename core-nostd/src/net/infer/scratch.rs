@@ -77,11 +77,23 @@ const fn from_to(c: &Config) -> usize {
 /// this configuration, whatever the buffer's alignment. It does not depend on the trunk's
 /// pattern, so that it can be a constant of a preset.
 pub const fn scratch_bytes(c: &Config) -> usize {
+    bytes(c, TILE)
+}
+
+/// Bytes of scratch of which all can be used: so much lets all squares pass the encoder's
+/// feed-forward layers together, which reads the weights once. It is for hosts, where memory is
+/// cheap; the answers are the same.
+pub const fn ample_scratch_bytes(c: &Config) -> usize {
+    bytes(c, SQUARES)
+}
+
+/// Bytes of scratch with which so many squares pass the feed-forward layers together.
+const fn bytes(c: &Config, tokens: usize) -> usize {
     let width = c.width as usize;
     let hidden = c.ffn_mult as usize * width;
     let trunk_hidden = larger(hidden, c.ssm_ffn_mult as usize * width);
     let streams = words::<i16>(SQUARES * width) + words::<i16>(width);
-    let encoder = larger(attention(c), feed_forward(TILE, width, hidden));
+    let encoder = larger(attention(c), feed_forward(tokens, width, hidden));
     let trunk = larger(state_space(c), feed_forward(1, width, trunk_hidden));
     let heads = larger(from_to(c), tile(1, width) + tile(1, width / 2));
     let columns = larger(larger(hidden, trunk_hidden), c.ssm_inner() as usize);
