@@ -9,7 +9,7 @@ use super::{
 use crate::net::kbz::{Halves, LayerReader, NormScale, Part};
 
 /// `out[c] = x[c] · gain[c] / sqrt(Σ x² + epsilon)`, with one rounding. The gains hold the
-/// channels' scales and sqrt(D); the norm's weights are multiplied into the matrices after it.
+/// norm's weights, the channels' scales and sqrt(D).
 #[derive(Debug, Clone, Copy)]
 pub struct Norm<'a> {
     scale: NormScale,
