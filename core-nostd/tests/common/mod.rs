@@ -1,4 +1,6 @@
-//! Model files filled with seeded pseudo-random integers, written from `docs/kbz.md` alone.
+//! Model files filled with seeded pseudo-random integers. Frame, header and checksum are written by
+//! hand, as `docs/kbz.md` has them; the list of sections and the hash are the core's, which
+//! `second_reader.rs` holds to that page.
 use kibitzer_core::{
     inputs::Perspective,
     net::{
