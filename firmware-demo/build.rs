@@ -1,7 +1,9 @@
-//! Chooses the board by the target, or the chip by its feature; hands the linker its memory map and the program its network's
-//! path.
-use std::path::PathBuf;
+//! Chooses the board by the target, or the chip by its feature; hands the linker its memory map and
+//! the program its network's path and how much RAM its inference takes.
+use std::path::{Path, PathBuf};
 use std::{env, fs};
+
+use kibitzer_core::net::Model;
 
 /// The network in flash when `KIBITZER_NET` names no other.
 const DEFAULT_NET: &str = "../fixtures/demo.kbz";
@@ -29,7 +31,12 @@ fn main() {
     println!("cargo::rerun-if-changed={}", net.display());
     println!("cargo::rustc-env=KIBITZER_NET_PATH={}", net.display());
 
-    let bytes = fs::metadata(&net).map_or(0, |file| file.len());
+    let (bytes, scratch) = match measure(&net) {
+        Ok(both) => both,
+        // cargo ends the build after this.
+        Err(why) => return println!("cargo::error=the network {}: {why}", net.display()),
+    };
+    println!("cargo::rustc-env=KIBITZER_NET_SCRATCH={scratch}");
     let map = match board {
         "mps2" if bytes > SMALL_NET => "mps2-large",
         "mps3" if bytes > COUPLED_NET => "mps3-large",
@@ -43,6 +50,13 @@ fn main() {
     println!("cargo::rerun-if-changed={}", map.display());
     fs::copy(map, out.join("memory.x")).expect("OUT_DIR is writable");
     println!("cargo::rustc-link-search={}", out.display());
+}
+
+/// Bytes of the network's file, and of the RAM that its inference takes; or why it is none.
+fn measure(net: &Path) -> Result<(u64, usize), String> {
+    let file = fs::read(net).map_err(|error| error.to_string())?;
+    let model = Model::parse(&file).map_err(|error| error.to_string())?;
+    Ok((file.len() as u64, model.scratch_bytes()))
 }
 
 /// The chip whose feature is on.

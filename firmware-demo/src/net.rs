@@ -3,10 +3,13 @@
 //! A section of one's own is `unsafe`, because it might lie where something else does; the memory
 //! map gives it a place of its own.
 #![allow(unsafe_code)]
-use kibitzer_core::net::{Aligned, Model, scratch_bytes};
+use kibitzer_core::net::{Aligned, Model};
 
-/// Bytes of RAM for its inference; the demo's network needs less.
-pub const SCRATCH_BYTES: usize = 32 * 1024;
+/// Bytes of RAM for its inference, as the build script read them from its file.
+pub const SCRATCH_BYTES: usize = match usize::from_str_radix(env!("KIBITZER_NET_SCRATCH"), 10) {
+    Ok(bytes) => bytes,
+    Err(_) => panic!("the build script writes a number"),
+};
 
 #[cfg_attr(net_in_ddr, unsafe(link_section = ".ddr"))]
 static NET: Aligned<[u8; BYTES.len()]> = Aligned(*BYTES);
@@ -21,11 +24,8 @@ pub fn file() -> &'static [u8] {
 /// The network that was built in.
 ///
 /// # Panics
-/// If the file is no network or one whose inference wants more RAM: found at the first start,
-/// whatever is sent.
+/// If the flash holds other bytes than were built in: the build script refuses a file that is no
+/// network.
 pub fn open() -> Model<'static> {
-    let net = Model::parse(file()).unwrap_or_else(|error| panic!("the network in flash: {error}"));
-    let needed = scratch_bytes(net.config());
-    assert!(needed <= SCRATCH_BYTES, "the network needs {needed} bytes of {SCRATCH_BYTES}");
-    net
+    Model::parse(file()).unwrap_or_else(|error| panic!("the network in flash: {error}"))
 }

@@ -1,4 +1,5 @@
 //! The board's firmware under QEMU, compared byte for byte with the host, and its budgets.
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail, ensure};
@@ -6,7 +7,7 @@ use anyhow::{Result, bail, ensure};
 use crate::boards::M4;
 use crate::elf::{Image, Sizes};
 use crate::emulator::{self, Costs};
-use crate::host::Host;
+use crate::host::{self, Host};
 use crate::setup::Setup;
 use crate::shell;
 use crate::toolchain::Toolchain;
@@ -23,10 +24,16 @@ const VIVEKA_INSTRUCTION_BUDGET: u64 = 12_000_000;
 /// Instructions of the dearest of the crowded positions, which reach the analysis' bound.
 const CROWDED_INSTRUCTION_BUDGET: u64 = 400_000_000;
 
+/// What is asked of the larger networks.
+const POSITION: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1\n";
+/// Presets whose networks take more RAM, and more flash, than the tests' network.
+const LARGER: [&str; 2] = ["m4", "m7"];
+
 /// `cargo xtask firmware`
 pub fn command() -> Result<()> {
     let setup = Setup::prepare();
     let host = Host::build(true)?;
+    let untrained = host::build_example("untrained")?;
     let net = shell::root().join("fixtures/demo.kbz");
     match compare(&setup, &host, &net)? {
         Some(report) => report.lines().iter().for_each(|line| println!("{line}")),
@@ -35,6 +42,7 @@ pub fn command() -> Result<()> {
             bail!("the firmware was not compared");
         }
     }
+    compare_larger(&setup, &host, &untrained)?.iter().for_each(|line| println!("{line}"));
     Ok(())
 }
 
@@ -80,6 +88,34 @@ pub fn compare(setup: &Setup, host: &Host, net: &Path) -> Result<Option<Report>>
     let report = Report { bytes: expected.len(), whole, viveka, crowded };
     report.require_budgets()?;
     Ok(Some(report))
+}
+
+/// Builds the firmware around untrained networks of the larger presets and asks it and the host about
+/// a position; a line for each, none where the compiler or the emulator is missing. A file that is no
+/// network must not build.
+pub fn compare_larger(setup: &Setup, host: &Host, untrained: &Path) -> Result<Vec<String>> {
+    let (Some(toolchain), true) = (&setup.toolchain, setup.emulator) else { return Ok(Vec::new()) };
+    require_refused(toolchain, &shell::root().join("fixtures/README.md"))?;
+    let position = shell::target_dir()?.join("board/position.fen");
+    let line = |preset: &&str| -> Result<String> {
+        let net = host::write_untrained(untrained, preset, "8")?;
+        fs::write(&position, POSITION)?;
+        let expected = host.analyse_board(&position, &net)?;
+        let run = emulator::run(&build(toolchain, Some(&net))?, &position)?;
+        require_equal(&run.answers, &expected)?;
+        Ok(format!("with preset {preset:<5} answers as the host, {} bytes", expected.len()))
+    };
+    LARGER.iter().map(line).collect()
+}
+
+/// Fails unless the build says that this file is no network.
+fn require_refused(toolchain: &Toolchain, file: &Path) -> Result<()> {
+    let mut build = toolchain.cargo("build", "release", M4.target);
+    let out = build.args(["--bin", "kibitzer-firmware"]).env("KIBITZER_NET", file).output()?;
+    let said = String::from_utf8_lossy(&out.stderr);
+    let told = said.contains(&format!("the network {}: ", file.display()));
+    ensure!(!out.status.success() && told, "{} was not refused: {said}", file.display());
+    Ok(())
 }
 
 /// Builds the firmware around the network at `net`, if any, and returns the linked image.

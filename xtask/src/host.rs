@@ -3,7 +3,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::shell;
 
@@ -18,6 +18,18 @@ pub fn build_example(name: &str) -> Result<PathBuf> {
 fn example(profile: &str, name: &str) -> Result<PathBuf> {
     let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
     Ok(shell::target_dir()?.join(profile).join("examples").join(name))
+}
+
+/// Writes a preset's network of random integers, with weights of so many bits, by the core's example
+/// `untrained`.
+pub fn write_untrained(untrained: &Path, preset: &str, bits: &str) -> Result<PathBuf> {
+    let folder = shell::target_dir()?.join("board");
+    fs::create_dir_all(&folder)?;
+    let net = folder.join(preset).with_extension("kbz");
+    let out = Command::new(untrained).args([preset, bits]).output()?;
+    ensure!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    fs::write(&net, &out.stdout)?;
+    Ok(net)
 }
 
 /// The first line that differs, counted from 0, as a board with this core and as the host has it.

@@ -100,12 +100,8 @@ pub fn check(setup: &Setup, examples: &Examples) -> Result<Option<Vec<String>>> 
 fn measure(setup: &Setup, examples: &Examples, network: &Network) -> Result<Option<Vec<String>>> {
     let Network { preset, bits, .. } = network;
     let (Some(toolchain), true) = (&setup.toolchain, setup.emulator) else { return Ok(None) };
-    let folder = shell::target_dir()?.join("board");
-    fs::create_dir_all(&folder)?;
-    let net = folder.join(preset).with_extension("kbz");
-    let out = Command::new(&examples.untrained).args([preset, bits]).output()?;
-    ensure!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
-    fs::write(&net, &out.stdout)?;
+    let net = host::write_untrained(&examples.untrained, preset, bits)?;
+    let model = fs::metadata(&net)?.len();
     let expected = shell::output(Command::new(&examples.inference).arg(&net))?;
     let line = |(core, most): &(Core, f64)| -> Result<String> {
         let board = core.board;
@@ -122,7 +118,6 @@ fn measure(setup: &Setup, examples: &Examples, network: &Network) -> Result<Opti
         );
         let image = Image::read(&image)?;
         image.require_integers_without_heap()?;
-        let model = out.stdout.len() as u64;
         let code = image.sizes()?.flash.saturating_sub(model);
         let inference = image.bytes_of(&INFERENCE)?;
         Cost::parse(&said.diagnostics, board, [model, code, inference])?.line(network, core, *most)

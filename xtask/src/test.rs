@@ -52,6 +52,8 @@ pub fn command() -> Result<()> {
     lines.iter().flatten().for_each(|line| println!("{line}"));
     let [untrained, inference] = ["untrained", "inference"].map(Host::example);
     let examples = Examples { untrained: untrained?, inference: inference? };
+    let lines = firmware::compare_larger(&setup, &host, &examples.untrained)?;
+    lines.iter().for_each(|line| println!("{line}"));
     let lines = inference::check(&setup, &examples)?;
     lines.iter().flatten().for_each(|line| println!("{line}"));
     let boards = everywhere::compare(&setup, &Host::example("digest")?, &net)?;
