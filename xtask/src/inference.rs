@@ -187,6 +187,20 @@ impl Cost {
 mod tests {
     use super::*;
 
+    /// The table of what the presets cost in a page.
+    fn table(page: &str) -> Vec<String> {
+        let text = fs::read_to_string(shell::root().join(page)).expect(page);
+        let lines = text.lines().skip_while(|line| !line.starts_with("| preset | core |"));
+        lines.take_while(|line| line.starts_with('|')).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_firmware_authors_page_has_the_figures_of_the_results() {
+        let results = table("docs/results.md");
+        assert!(results.len() > NETWORKS.len());
+        assert_eq!(table("core-nostd/src/guide.md"), results);
+    }
+
     #[test]
     fn figures_are_read_and_held_to_their_budgets() {
         let cost = |stack: u64, code| {
