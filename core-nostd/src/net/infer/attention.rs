@@ -107,7 +107,10 @@ impl<'a> SquareAttention<'a> {
                 let sums = part_mut(sums, 0, 2 * stride);
                 head.values.dots(&probabilities, 0, sums);
                 for (query, sums) in (query..).zip(sums.chunks_exact(stride.max(1))) {
-                    self.rescale_context(number * dim, part(sums, 0, dim), query, &mut contexts);
+                    let (first, shift) = (number * dim, self.context.shift());
+                    let multipliers = self.context.multipliers(first);
+                    let sums = part(sums, 0, dim);
+                    rescale_context(sums, multipliers, shift, &mut contexts, query, first);
                 }
             }
         }
@@ -141,24 +144,6 @@ impl<'a> SquareAttention<'a> {
         self.value.each(rows(), inputs, sums, buffer, &mut |row, sums| {
             sums.into_row(&mut head.values, row - first);
         })
-    }
-
-    /// Sets the context of one query square in the channels from `first` on.
-    fn rescale_context(&self, first: usize, sums: &[i32], query: usize, contexts: &mut Tile<'_>) {
-        #[cfg(kernels = "dsp")]
-        if let Some(rescaling) = Rescaling::new(0, self.context.shift(), 0)
-            && let multipliers = self.context.multipliers(first)
-            && kernel::store_each(contexts, query, first, sums, multipliers, &rescaling)
-        {
-            return;
-        }
-        let mut outputs = [0; CHANNELS];
-        for (first, sums) in (first..).step_by(CHANNELS).zip(sums.chunks(CHANNELS)) {
-            let outputs = &mut outputs[..sums.len()];
-            let multipliers = self.context.multipliers(first);
-            rescale_each(sums, multipliers, self.context.shift(), contexts.limit(), outputs);
-            contexts.set_row(query, first, outputs);
-        }
     }
 
     /// The attention of two query squares, `query` and the next, to all squares.
@@ -198,6 +183,31 @@ impl<'a> SquareAttention<'a> {
         let (multiplier, shift) = (scale.multiplier(row), scale.shift());
         let row = bytemuck::cast_slice(bytes).first_chunk();
         Ok(row.map(|row| Bias { row, multiplier, shift }))
+    }
+}
+
+/// Sets the context of one query square in the channels from `first` on, whose multipliers these
+/// are.
+pub fn rescale_context(
+    sums: &[i32],
+    multipliers: &[[u8; 4]],
+    shift: Shift,
+    contexts: &mut Tile<'_>,
+    query: usize,
+    first: usize,
+) {
+    #[cfg(kernels = "dsp")]
+    if let Some(rescaling) = Rescaling::new(0, shift, 0)
+        && kernel::store_each(contexts, query, first, sums, multipliers, &rescaling)
+    {
+        return;
+    }
+    let mut outputs = [0; CHANNELS];
+    let chunks = sums.chunks(CHANNELS).zip(multipliers.chunks(CHANNELS));
+    for (first, (sums, multipliers)) in (first..).step_by(CHANNELS).zip(chunks) {
+        let outputs = &mut outputs[..sums.len()];
+        rescale_each(sums, multipliers, shift, contexts.limit(), outputs);
+        contexts.set_row(query, first, outputs);
     }
 }
 

@@ -1,5 +1,5 @@
 //! What is done between the products: every step on numbers of any size, and by any shift.
-use super::{Aligned, LONGEST, Pattern, Random, SEVERAL, all_sums, rows};
+use super::{Aligned, LONGEST, Pattern, Random, SEVERAL, WEIGHT_OFFSETS, all_sums, rows};
 use crate::{
     fnv,
     inputs::SQUARES,
@@ -7,7 +7,7 @@ use crate::{
         infer::{
             adder::Adder,
             arithmetic::Shift,
-            attention::{Bias, attend},
+            attention::{Bias, attend, rescale_context},
             curves::{ACTIVATION_LIMIT, CURVE_POINTS, Curves},
             feed_forward::gate,
             kernel::{Factors, Rows, Tile, Width, dot_sums, row_halves, tile_words},
@@ -66,7 +66,8 @@ fn words(digest: u64, words: impl IntoIterator<Item = i32>) -> u64 {
     words.into_iter().fold(digest, |digest, word| fnv::step(digest, word.cast_unsigned().into()))
 }
 
-/// A digest of every step, for several tokens of `columns` columns.
+/// A digest of every step, for several tokens of `columns` columns. What a model file holds lies as
+/// many bytes from a word as the pattern has a number: all patterns together try every alignment.
 pub fn digest(
     columns: usize,
     pattern: Pattern,
@@ -76,11 +77,13 @@ pub fn digest(
     let mut sums = [0; LONGEST];
     let sums = &mut sums[..columns];
     let digest = words(digest, random.sums(sums).within(random.limit()).iter().copied());
+    let offset = pattern as usize % WEIGHT_OFFSETS;
     let digest = stored(columns, sums, random, digest)?;
+    let digest = each_stored(columns, offset, random, digest)?;
     let digest = added(columns, sums, random, digest);
-    let digest = gated(columns, random, digest)?;
+    let digest = gated(columns, offset, random, digest)?;
     let digest = normalized(columns, pattern, random, digest)?;
-    attended(random, digest)
+    attended(offset, random, digest)
 }
 
 /// Outputs in columns and rows, read by two vectors' products with them.
@@ -107,6 +110,36 @@ fn stored(
     Ok(words(digest, products))
 }
 
+/// Contexts: outputs by a multiplier each, in all columns of a tile's tokens, in those from some
+/// column on, and read by a pair of rows.
+fn each_stored(
+    columns: usize,
+    offset: usize,
+    random: &mut Random,
+    digest: u64,
+) -> Result<u64, ModelError> {
+    let mut multipliers = Aligned([0; 4 * LONGEST + WEIGHT_OFFSETS]);
+    multipliers.0.fill_with(|| random.next() as u8);
+    let multipliers = &multipliers.0[offset..].as_chunks().0[..columns];
+    let mut digest = digest;
+    for width in [Width::Narrow, Width::Wide] {
+        let mut memory = Aligned([0; 4 * tile_words(SEVERAL, LONGEST)]);
+        let mut tile = Tile::take(&mut Arena::new(&mut memory.0, 0)?, SEVERAL, columns, width);
+        for token in 0..SEVERAL {
+            let mut sums = [0; LONGEST];
+            for first in [0, columns / 2, columns / 8 * 4] {
+                let (sums, multipliers) = (&mut sums[first..columns], &multipliers[first..]);
+                sums.fill_with(|| random.sum(0));
+                // Of more than 32 bits three times in four.
+                let shift = Shift::saturating((random.next() % 40) as i32 + 23);
+                rescale_context(sums, multipliers, shift, &mut tile, token, first);
+            }
+        }
+        digest = read(&tile, random, digest);
+    }
+    Ok(digest)
+}
+
 /// Outputs added to some channels of a stream.
 fn added(columns: usize, sums: &mut [i32], random: &mut Random, digest: u64) -> u64 {
     let mut stream = Aligned([0; STREAM]);
@@ -119,10 +152,16 @@ fn added(columns: usize, sums: &mut [i32], random: &mut Random, digest: u64) -> 
 }
 
 /// Gates by any table, and what they let pass, read by a pair of rows.
-fn gated(columns: usize, random: &mut Random, digest: u64) -> Result<u64, ModelError> {
-    let mut table = Aligned([[0; 2]; CURVE_POINTS]);
-    table.0.fill_with(|| random.half().to_le_bytes());
-    let curves = Curves::new(Curve::ALL.map(|_| Halves::of(table.0.as_flattened())));
+fn gated(
+    columns: usize,
+    offset: usize,
+    random: &mut Random,
+    digest: u64,
+) -> Result<u64, ModelError> {
+    let mut table = Aligned([0; 2 * CURVE_POINTS + WEIGHT_OFFSETS]);
+    table.0.fill_with(|| random.next() as u8);
+    let table = &table.0[offset..][..2 * CURVE_POINTS];
+    let curves = Curves::new(Curve::ALL.map(|_| Halves::of(table)));
     let (mut gates, mut digest) = ([0; SEVERAL], digest);
     for width in [Width::Narrow, Width::Wide] {
         let mut memory = Aligned([0; 4 * tile_words(SEVERAL, LONGEST)]);
@@ -155,18 +194,19 @@ fn read(tile: &Tile<'_>, random: &mut Random, digest: u64) -> u64 {
     words(digest, sums.iter().copied())
 }
 
-/// Norms of one token and of several, which lie at any halfword.
+/// Norms of one token and of several, which lie at any halfword, by gains at any byte.
 fn normalized(
     columns: usize,
     pattern: Pattern,
     random: &mut Random,
     digest: u64,
 ) -> Result<u64, ModelError> {
-    let mut gains = Aligned([[0; 2]; LONGEST]);
-    gains.0.fill_with(|| random.half().to_le_bytes());
-    let gains = Halves::of(gains.0[..columns].as_flattened());
+    let mut bytes = Aligned([0; 2 * LONGEST + WEIGHT_OFFSETS]);
+    bytes.0.fill_with(|| random.next() as u8);
     let mut digest = digest;
-    for (tokens, width) in [(1, Width::Single), (2, Width::Narrow), (SEVERAL, Width::Wide)] {
+    let kinds = [(1, Width::Single), (2, Width::Narrow), (SEVERAL, Width::Wide)];
+    for (offset, (tokens, width)) in (0..WEIGHT_OFFSETS).flat_map(|i| kinds.map(|kind| (i, kind))) {
+        let gains = Halves::of(&bytes.0[offset..][..2 * columns]);
         let mut memory = Aligned([0; 4 * tile_words(SEVERAL, LONGEST)]);
         let mut tile = Tile::take(&mut Arena::new(&mut memory.0, 0)?, tokens, columns, width);
         for token in 0..tokens {
@@ -185,7 +225,7 @@ fn normalized(
 }
 
 /// Attention of two queries, with biases and without, read by a product with ones and more.
-fn attended(random: &mut Random, digest: u64) -> Result<u64, ModelError> {
+fn attended(offset: usize, random: &mut Random, digest: u64) -> Result<u64, ModelError> {
     let mut memory = Aligned([0; 2 * PROBABILITIES]);
     let mut arena = Arena::new(&mut memory.0, 0)?;
     let mut probabilities = Factors::take(&mut arena, 2, SQUARES);
@@ -194,10 +234,11 @@ fn attended(random: &mut Random, digest: u64) -> Result<u64, ModelError> {
     for query in 0..2 {
         let mut scores = [0; SQUARES];
         scores.fill_with(|| random.sum(0));
-        let mut row = [0; SQUARES];
-        row.fill_with(|| random.next() as i8);
+        let mut biases = Aligned([0; SQUARES + WEIGHT_OFFSETS]);
+        biases.0.fill_with(|| random.next() as i8);
+        let row = biases.0[offset..].first_chunk().filter(|_| query == 0);
         let (multiplier, shift) = random.scale();
-        let bias = (query == 0).then_some(Bias { row: &row, multiplier, shift });
+        let bias = row.map(|row| Bias { row, multiplier, shift });
         attend(&mut scores, random.scale(), bias, &mut probabilities, query);
     }
     let mut products = [0; dot_sums(1)];

@@ -6,12 +6,37 @@ use super::super::{
     Columns, Factors, Rows, Tile, Width, dot_sums, pair_sums, row_halves, single_sums,
 };
 use crate::net::{
-    infer::{Curves, pair_limit, scratch::Arena, vectors::Vectors},
+    infer::{
+        Curves, pair_limit,
+        scratch::Arena,
+        self_test::{LENGTHS, digest},
+        vectors::Vectors,
+    },
     kbz::{Curve, Halves, Layout},
 };
 
 /// Whole vectors of every kind, several at once, and what is left over.
 const TOKENS: [usize; 9] = [1, 2, 8, 14, 16, 32, 50, 64, 122];
+/// Bytes of the widest vector, from a multiple of which weights may lie any number off.
+const VECTOR: usize = 64;
+
+/// Memory that begins `offset` bytes from a multiple of a vector's.
+struct Memory<T> {
+    items: Vec<T>,
+    start: usize,
+}
+
+impl<T: Clone + Default> Memory<T> {
+    fn new(length: usize, offset: usize) -> Memory<T> {
+        let items = vec![T::default(); length + 2 * VECTOR];
+        let start = items.as_ptr().align_offset(VECTOR) + offset / size_of::<T>();
+        Memory { items, start }
+    }
+
+    fn get(&mut self) -> &mut [T] {
+        &mut self.items[self.start..]
+    }
+}
 
 /// Numbers from −limit to limit, or their extremes only.
 struct Numbers(u64);
@@ -35,12 +60,14 @@ fn matrix(
     numbers: &mut Numbers,
 ) {
     let layout = Layout::new(2, columns);
-    let mut bytes = vec![0i8; layout.bytes() + offset];
-    let weights = &mut bytes[offset..];
+    let mut bytes = Memory::new(layout.bytes(), offset);
+    let weights: &mut [i8] = &mut bytes.get()[..layout.bytes()];
     // What stands in absent columns must not matter.
     weights.fill_with(|| numbers.next(128, extreme).clamp(-128, 127) as i8);
-    let mut memory = vec![0; 4 * super::super::tile_words(tokens, columns) + 3];
-    let mut arena = Arena::new(&mut memory, 0).unwrap();
+    // Of the weights' and the activations' alignments, each is tried with several of the other.
+    let mut memory =
+        Memory::new(4 * super::super::tile_words(tokens, columns) + 3, offset * 5 % VECTOR);
+    let mut arena = Arena::new(memory.get(), 0).unwrap();
     let mut tile = Tile::take(&mut arena, tokens, columns, width);
     let limit = tile.limit();
     let mut draw = || numbers.next(limit, extreme) as i16;
@@ -52,10 +79,12 @@ fn matrix(
         }
     }
     tile.set_column(columns / 2, x.iter().map(|values| values[columns / 2]));
-    let mut sums = vec![1; 2 * tokens];
+    let mut sums = Memory::new(2 * tokens, offset * 3 % VECTOR);
+    let sums = &mut sums.get()[..2 * tokens];
+    sums.fill(1);
     match tokens {
-        1 => single_sums(weights, &tile, &mut sums),
-        _ => pair_sums(weights, &tile, &mut sums),
+        1 => single_sums(weights, &tile, sums),
+        _ => pair_sums(weights, &tile, sums),
     }
     for (i, &sum) in sums.iter().enumerate() {
         let (row, token) = (i / tokens, i % tokens);
@@ -68,15 +97,16 @@ fn matrix(
     }
 }
 
-fn rows(length: usize, count: usize, extreme: bool, numbers: &mut Numbers) {
+fn rows(length: usize, count: usize, offset: usize, extreme: bool, numbers: &mut Numbers) {
     let limit = pair_limit(length);
     let mut draw =
         |n: usize| -> Vec<i16> { (0..n).map(|_| numbers.next(limit, extreme) as i16).collect() };
     let vectors = [draw(length), draw(length)];
     let matrix: Vec<Vec<i16>> = (0..count).map(|_| draw(length)).collect();
     let halves = row_halves(count, length) + row_halves(2, length);
-    let mut memory = vec![0xff; 2 * halves + 7];
-    let mut arena = Arena::new(&mut memory, 0).unwrap();
+    let mut memory = Memory::new(2 * halves + 7, offset);
+    memory.get().fill(0xff);
+    let mut arena = Arena::new(memory.get(), 0).unwrap();
     let mut factors = Factors::take(&mut arena, 2, length);
     let mut rows = Rows::take(&mut arena, count, length);
     for (number, values) in vectors.iter().enumerate() {
@@ -113,6 +143,7 @@ fn curve() {
 // One test, because all of the process uses the vectors that it chooses.
 #[test]
 fn all_vectors_give_the_sums_by_definition() {
+    let mut expected = None;
     for vectors in Vectors::ALL {
         vectors.limit();
         let mut numbers = Numbers(1);
@@ -128,10 +159,18 @@ fn all_vectors_give_the_sums_by_definition() {
                 for &width in widths {
                     matrix(length, (tokens, width), offset, extreme, &mut numbers);
                 }
-                rows(length, tokens, extreme, &mut numbers);
+                rows(length, tokens, 0, extreme, &mut numbers);
             }
         }
+        for (length, offset) in (1..=257).flat_map(|n| (0..VECTOR).map(move |offset| (n, offset))) {
+            let (tokens, extreme) = (TOKENS[1..][(length + offset) % 8], offset % 3 == length % 3);
+            matrix(length, (1, Width::Single), offset, extreme, &mut numbers);
+            matrix(length, (tokens, Width::Wide), offset, extreme, &mut numbers);
+            rows(length, tokens, offset, extreme, &mut numbers);
+        }
         curve();
+        let digests: Vec<u64> = LENGTHS.map(|length| digest(length).unwrap()).collect();
+        assert_eq!(*expected.get_or_insert(digests.clone()), digests, "{vectors:?}");
     }
     Vectors::best().limit();
 }
