@@ -21,7 +21,7 @@ fn main() {
     let target = env::var("TARGET").expect("cargo sets it");
     let board = chip().unwrap_or_else(|| board(&target));
     println!(
-        "cargo::rustc-check-cfg=cfg(board, values(\"mps2\", \"mps3\", \"virt\", \"rp2040\", \"stm32f405\"))"
+        "cargo::rustc-check-cfg=cfg(board, values(\"an505\", \"mps2\", \"mps3\", \"virt\", \"rp2040\", \"stm32f405\"))"
     );
     println!("cargo::rustc-cfg=board=\"{board}\"");
     let named = env::var_os("KIBITZER_NET").unwrap_or_else(|| DEFAULT_NET.into());
@@ -72,6 +72,7 @@ fn chip() -> Option<&'static str> {
 /// The kind of board that QEMU has for a target: its memory map, and which UARTs lie where.
 fn board(target: &str) -> &'static str {
     match target.split('.').next().unwrap_or(target) {
+        "thumbv8m" if env::var_os("CARGO_FEATURE_AN505").is_some() => "an505",
         "thumbv8m" => "mps3",
         arm if arm.starts_with("thumb") => "mps2",
         _ => "virt",

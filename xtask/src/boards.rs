@@ -39,6 +39,15 @@ pub const M0: Board =
     Board { core: "Cortex-M0+", machine: "mps2-an385", target: "thumbv6m-none-eabi", ..M4 };
 /// Cortex-M7, which runs the same image as the Cortex-M4.
 pub const M7: Board = Board { core: "Cortex-M7", machine: "mps2-an500", ..M4 };
+/// Cortex-M33.
+pub const M33: Board = Board {
+    core: "Cortex-M33",
+    machine: "mps2-an505",
+    target: "thumbv8m.main-none-eabi",
+    features: "an505",
+    emulator: ARM,
+    clock: 20,
+};
 /// Cortex-M55, by what it has in common with the Cortex-M33.
 pub const M55: Board = Board {
     core: "Cortex-M55",
@@ -59,7 +68,7 @@ pub const RV32: Board = Board {
 };
 
 /// All of them.
-pub const BOARDS: [Board; 5] = [M4, M7, M0, M55, RV32];
+pub const BOARDS: [Board; 6] = [M4, M7, M0, M33, M55, RV32];
 
 impl Board {
     /// The instructions of so many ticks: QEMU's `-icount shift=0` takes one a nanosecond.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::boards::{M0, M4, M55, RV32};
+use crate::boards::{M0, M4, M33, M55, RV32};
 use crate::chips::{CHIPS, REHEARSAL};
 use crate::machine::Installer;
 use crate::shell;
@@ -83,7 +83,7 @@ impl Toolchain {
     /// `cargo clippy` for each target, denying warnings; none where Debian's lints are absent.
     pub fn clippy(&self) -> impl Iterator<Item = Command> {
         let main = TARGETS.iter().filter_map(|target| self.clippy_for(target, &[]));
-        let more = [&M55, &RV32].into_iter().filter_map(|board| {
+        let more = [&M33, &M55, &RV32].into_iter().filter_map(|board| {
             // The other programs need a timer of Arm's.
             let only = ["--lib", "--bin", "digest", "--features", board.features];
             self.reaching(board.target)?.clippy_for(board.target, &only)

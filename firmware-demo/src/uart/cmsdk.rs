@@ -7,10 +7,12 @@ use core::ptr;
 const PERIPHERAL_CLOCK_HZ: u32 = 25_000_000;
 const BAUD: u32 = 115_200;
 
-/// Bus addresses of the board's first three UARTs; on the MPS3, those of the secure state, in which
-/// its core starts.
+/// Bus addresses of the board's first three UARTs; of the boards with TrustZone, those of the secure
+/// state, in which their cores start.
 #[cfg(board = "mps2")]
 const UARTS: [usize; 3] = [0x4000_4000, 0x4000_5000, 0x4000_6000];
+#[cfg(board = "an505")]
+const UARTS: [usize; 3] = [0x5020_0000, 0x5020_1000, 0x5020_2000];
 #[cfg(board = "mps3")]
 const UARTS: [usize; 3] = [0x5930_3000, 0x5930_4000, 0x5930_5000];
 /// The first UART.
