@@ -13,7 +13,6 @@ pub mod net;
 pub mod saved;
 #[cfg(board = "mps2")]
 pub mod serial_flash;
-#[cfg(target_arch = "arm")]
 pub mod stack;
 #[cfg(not(feature = "chip"))]
 pub mod uart;

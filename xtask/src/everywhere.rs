@@ -118,25 +118,30 @@ fn build(toolchain: &Toolchain, board: &Board, net: &Path) -> Result<PathBuf> {
 
 fn ask(board: &Board, image: &Path, positions: &[u8], expected: &str) -> Result<String> {
     let Conversation { answers, diagnostics } = emulator::ask(board, image, positions)?;
+    let (answers, stack) = split_stack(&answers, &diagnostics)
+        .with_context(|| format!("{} told no stack", board.core))?;
     require_equal(board.core, &answers, expected)?;
     let count = expected.lines().count();
-    let stack = within_budget(board.core, stack(&diagnostics))?;
+    let stack = within_budget(board.core, stack)?;
     Ok(format!(
-        "{:<17} {:<10} {count} of {count} positions as on the host{stack}",
+        "{:<17} {:<10} {count} of {count} positions as on the host; stack {stack} bytes of {STACK_BUDGET}",
         board.core, board.machine
     ))
 }
 
-/// Bytes of the deepest stack beyond the scratch, where the board can tell.
-fn stack(diagnostics: &str) -> Option<u64> {
-    diagnostics.lines().find_map(|line| line.strip_prefix("stack ")?.trim().parse().ok())
+/// The answers, and the bytes of the deepest stack beyond the scratch, which a board with one UART
+/// tells after them.
+fn split_stack(answers: &str, diagnostics: &str) -> Option<(String, u64)> {
+    let (stack, answers): (Vec<&str>, Vec<&str>) =
+        answers.lines().chain(diagnostics.lines()).partition(|line| line.starts_with("stack "));
+    let bytes = stack.first()?.strip_prefix("stack ")?.trim().parse().ok()?;
+    Some((answers.join("\n"), bytes))
 }
 
-/// What is told of the stack, which must not exceed its budget.
-fn within_budget(core: &str, stack: Option<u64>) -> Result<String> {
-    let Some(bytes) = stack else { return Ok(String::new()) };
+/// The bytes of the stack, which must not exceed its budget.
+fn within_budget(core: &str, bytes: u64) -> Result<u64> {
     ensure!(bytes <= STACK_BUDGET, "{core}: {bytes} bytes of stack, {STACK_BUDGET} are allowed");
-    Ok(format!("; stack {bytes} bytes of {STACK_BUDGET}"))
+    Ok(bytes)
 }
 
 /// Fails with the first line that differs.
@@ -189,10 +194,12 @@ mod tests {
 
     #[test]
     fn the_stack_is_read_and_held_to_its_budget() {
-        assert_eq!(stack("scan 3\r\nstack 4711\r\n"), Some(4711));
-        assert_eq!(within_budget("M4", stack("")).expect("nothing told"), "");
-        assert!(within_budget("M4", Some(STACK_BUDGET)).expect("within").contains("14336"));
-        let error = within_budget("M4", Some(STACK_BUDGET + 1)).expect_err("exceeded");
+        let answers = Some(("digest 1\ndigest 2".to_owned(), 4711));
+        assert_eq!(split_stack("digest 1\r\ndigest 2\r\n", "stack 4711\r\n"), answers);
+        assert_eq!(split_stack("digest 1\ndigest 2\nstack 4711\n", ""), answers);
+        assert_eq!(split_stack("digest 1\n", ""), None);
+        assert_eq!(within_budget("M4", STACK_BUDGET).expect("within"), 14_336);
+        let error = within_budget("M4", STACK_BUDGET + 1).expect_err("exceeded");
         assert!(error.to_string().contains("M4: 14337 bytes"), "{error}");
     }
 

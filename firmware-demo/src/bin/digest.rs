@@ -2,21 +2,23 @@
 //! legal move's logit and of the value out.
 //!
 //! The first UART carries both, in the format of [`kibitzer_core::board::digest`]; the byte 4
-//! (Ctrl-D) ends the conversation. The second, where there is one, tells `stack`, the bytes of the
-//! deepest stack beyond the network's scratch.
+//! (Ctrl-D) ends the conversation. The second, or the first where there is no other, tells `stack`,
+//! the bytes of the deepest stack beyond the network's scratch.
 #![no_std]
 #![no_main]
 
-use core::fmt;
+use core::fmt::{self, Write as _};
 
 use kibitzer_core::board::digest;
 use kibitzer_firmware::end::exit;
 use kibitzer_firmware::line::Lines;
 use kibitzer_firmware::uart::{self, Ports};
-use kibitzer_firmware::{entry, net};
+use kibitzer_firmware::{entry, net, stack};
 
 #[entry]
 fn main() -> ! {
+    #[cfg(board = "virt")]
+    stack::paint();
     let ports = uart::take().expect("nobody took them before main");
     exit(converse(ports).is_ok())
 }
@@ -29,13 +31,9 @@ fn converse(ports: Ports) -> fmt::Result {
     while let Ok(Some(line)) = lines.next_line() {
         digest(&model, line, &mut scratch, &mut output)?;
     }
+    // The scratch lies on the stack, too.
+    let stack = stack::deepest() - scratch.len();
     #[cfg(not(board = "virt"))]
-    {
-        use core::fmt::Write as _;
-        let mut diagnostics = ports.diagnostics;
-        // The scratch lies on the stack, too.
-        let stack = kibitzer_firmware::stack::deepest() - scratch.len();
-        writeln!(diagnostics, "stack {stack}")?;
-    }
-    Ok(())
+    let mut output = ports.diagnostics;
+    writeln!(output, "stack {stack}")
 }
