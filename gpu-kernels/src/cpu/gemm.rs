@@ -1,6 +1,6 @@
 //! Matrix products on slices, by the `gemm` crates.
 //!
-//! The one file of this crate with unsafe code: their entry point takes raw pointers.
+//! The one file of this backend with unsafe code: their entry point takes raw pointers.
 //! Every product is summed over the inner dimension in one fixed order, whatever the number of
 //! threads, so results do not depend on how the work was shared.
 #![allow(unsafe_code)]
@@ -67,11 +67,30 @@ impl<'a> MatMut<'a> {
         MatMut { data: data.as_mut_ptr(), rows, columns, stride, slice: PhantomData }
     }
 
-    /// [`COLUMNS`] columns after [`COLUMNS`] columns; no two shares have an element in common.
-    fn shares(self) -> impl Iterator<Item = MatMut<'a>> {
+    /// Number of rows.
+    pub const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub const fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// One row.
+    #[inline(always)]
+    pub fn row(&mut self, row: usize) -> &mut [f32] {
+        assert!(row < self.rows, "row exceeds the matrix");
+        // SAFETY: the constructor checked that the row lies within its slice, a share has columns
+        // of its own, and nothing else reaches them while `self` is borrowed.
+        unsafe { std::slice::from_raw_parts_mut(self.data.add(row * self.stride), self.columns) }
+    }
+
+    /// So many columns after so many columns; no two shares have an element in common.
+    pub fn shares(self, width: usize) -> impl Iterator<Item = MatMut<'a>> {
         let MatMut { data, rows, columns, stride, slice } = self;
-        (0..columns).step_by(COLUMNS).map(move |first| {
-            let columns = COLUMNS.min(columns - first);
+        (0..columns).step_by(width).map(move |first| {
+            let columns = width.min(columns - first);
             MatMut { data: data.wrapping_add(first), rows, columns, stride, slice }
         })
     }
@@ -102,11 +121,25 @@ pub fn multiply_parallel(out: MatMut<'_>, old: Old, left: Mat<'_>, right: Mat<'_
         return run(out, old, 1.0, left, right, Parallelism::Rayon(0));
     }
     assert_eq!(out.columns, right.columns, "outer sizes differ");
-    let shares: Vec<MatMut<'_>> = out.shares().collect();
+    let shares: Vec<MatMut<'_>> = out.shares(COLUMNS).collect();
     shares.into_par_iter().enumerate().for_each(|(i, out)| {
         let right = right.columns(i * COLUMNS, out.columns);
         run(out, old, 1.0, left, right, Parallelism::None);
     });
+}
+
+/// Has the line of memory where an element lies brought into the cache, where processors offer
+/// that.
+#[inline(always)]
+pub fn fetch(element: Option<&f32>) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(element) = element {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: it reads nothing that the program sees, and may be given any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = element;
 }
 
 fn run(

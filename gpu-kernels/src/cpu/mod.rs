@@ -5,6 +5,7 @@
 //! threads or on their timing: sums are always formed in the same order.
 mod adamw;
 mod chunk;
+mod few_rows;
 mod gemm;
 mod lanes;
 mod machine;

@@ -30,14 +30,15 @@ impl Machine {
                 self.write(output, |m, y, _| norm::forward(m.view(input), of(weight), y));
             }
             Op::Linear { input, output, weight, bias, residual } => {
-                self.write(output, |m, y, _| {
+                self.write(output, |m, y, scratch| {
                     let bias = bias.map(of);
                     let addend = match (residual, bias) {
                         (Some(r), bias) => linear::Addend::Residual(m.activation(r), bias),
                         (None, Some(bias)) => linear::Addend::Bias(bias),
                         (None, None) => linear::Addend::Zero,
                     };
-                    linear::forward(m.view(input), &parameters[weight.range()], addend, y);
+                    let weight = &parameters[weight.range()];
+                    linear::forward(m.view(input), weight, addend, y, scratch);
                 });
             }
             Op::Attention { qkv, output, log_sum, heads, over, bias } => {

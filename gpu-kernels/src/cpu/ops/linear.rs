@@ -2,6 +2,7 @@
 use rayon::prelude::*;
 
 use crate::cpu::{
+    few_rows,
     gemm::{Mat, MatMut, Old, multiply_parallel},
     matrix::{Grad, In, add_partials, piece},
     vector::{add, simd},
@@ -19,7 +20,13 @@ pub enum Addend<'a> {
 }
 
 /// `weight` is `[outputs, inputs]`.
-pub fn forward(x: In<'_>, weight: &[f32], addend: Addend<'_>, y: &mut [f32]) {
+pub fn forward(
+    x: In<'_>,
+    weight: &[f32],
+    addend: Addend<'_>,
+    y: &mut [f32],
+    scratch: &mut Vec<f32>,
+) {
     let (rows, inputs) = (x.rows(), x.width);
     let outputs = weight.len() / inputs;
     match addend {
@@ -33,8 +40,12 @@ pub fn forward(x: In<'_>, weight: &[f32], addend: Addend<'_>, y: &mut [f32]) {
         }
     }
     let old = if matches!(addend, Addend::Zero) { Old::Drop } else { Old::Keep };
+    let y = MatMut::new(y, rows, outputs, outputs);
+    if few_rows::suits(rows) {
+        return few_rows::multiply(y, old, x, weight, scratch);
+    }
     let weight = Mat::new(weight, outputs, inputs, inputs);
-    multiply_parallel(MatMut::new(y, rows, outputs, outputs), old, x.matrix(), weight.t());
+    multiply_parallel(y, old, x.matrix(), weight.t());
 }
 
 fn copy(from: &[f32], to: &mut [f32]) {
