@@ -111,6 +111,39 @@ fn a_damaged_checkpoint_is_refused_where_none_is_whole() {
     }
 }
 
+/// Whoever reads a checkpoint's weights sees that they are not those that were saved.
+#[test]
+fn damaged_weights_are_refused_by_all_that_read_them() {
+    let folder = folder_with_records();
+    succeed(folder.path(), &words(&format!("{TRAIN} --steps 2 --ema 0.9")));
+    let checkpoint = folder.path().join("run/step-00000002");
+    fs::copy(checkpoint.join("model.safetensors"), folder.path().join("copy.safetensors")).unwrap();
+    damage(&checkpoint.join("model.safetensors"), 5);
+    for line in [
+        "-q eval run records --device cpu",
+        "-q eval run/step-00000002/model.safetensors records --device cpu",
+        "-q quantize run records -o net.kbz --device cpu",
+        "-q train bc records -o other --from run --steps 1 --batch 4 --device cpu",
+        "-q train bc records -o other --from run --memory --device cpu",
+    ] {
+        let said = mistake(folder.path(), &words(line));
+        assert!(said.starts_with("damaged: its CRC-32 is "), "{line}: {said}");
+        let end =
+            ", run/step-00000002/model.safetensors: take another checkpoint or start a new run";
+        assert!(said.ends_with(end), "{line}: {said}");
+    }
+    assert!(!folder.path().join("net.kbz").exists() && !folder.path().join("other").exists());
+    // The other weights are whole, and so is a copy that no checkpoint vouches for.
+    succeed(folder.path(), &words("-q eval run records --device cpu --ema"));
+    succeed(folder.path(), &words("-q eval copy.safetensors records --device cpu"));
+    damage(&checkpoint.join("ema.safetensors"), 5);
+    let said = mistake(folder.path(), &words("-q eval run records --device cpu --ema"));
+    assert!(said.contains(", run/step-00000002/ema.safetensors: "), "{said}");
+    fs::write(checkpoint.join("state.json"), "{").unwrap();
+    let said = mistake(folder.path(), &words("-q eval run records --device cpu"));
+    assert!(said.starts_with("the state is broken ("), "{said}");
+}
+
 /// Damage to the newest checkpoints costs the steps since the last whole one, and nothing more:
 /// they are kept aside, and the run ends as one whose checkpoints were all whole.
 #[test]

@@ -111,13 +111,7 @@ impl Checkpoint {
             if config != state.config {
                 return Err(state.foreign(&path, &config).into());
             }
-            let (found, wanted) = (checksum::of(&bytes), checksums.get(name));
-            if wanted.is_none_or(|wanted| *wanted != found) {
-                let wanted = wanted.map_or("none", String::as_str);
-                let what = format!("damaged: its CRC-32 is {found} where {STATE} has {wanted}");
-                let mend = "take another checkpoint or start a new run";
-                return Err(UserError::new(what, path.display(), mend).into());
-            }
+            require_sum(&path, &bytes, checksums.get(name))?;
             Ok(parts)
         };
         let parameters = read(MODEL, &[""])?.remove(0);
@@ -133,6 +127,32 @@ impl Checkpoint {
             state,
         })
     }
+}
+
+/// Checks that `bytes`, those of the file `path`, are what the checkpoint's state recorded when it
+/// was written. A file that lies beside no such state, or of which it says nothing, passes.
+///
+/// # Errors
+/// [`UserError`] if they are damaged, or the state is.
+pub fn require_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    let recorded = state::checksums(&files::folder_of(path).join(STATE))?;
+    let name = path.file_name().and_then(|name| name.to_str());
+    match name.and_then(|name| recorded.get(name)) {
+        Some(wanted) => require_sum(path, bytes, Some(wanted)),
+        None => Ok(()),
+    }
+}
+
+/// Checks the bytes of a checkpoint's file.
+fn require_sum(path: &Path, bytes: &[u8], wanted: Option<&String>) -> Result<()> {
+    let found = checksum::of(bytes);
+    if wanted == Some(&found) {
+        return Ok(());
+    }
+    let wanted = wanted.map_or("none", String::as_str);
+    let what = format!("damaged: its CRC-32 is {found} where {STATE} has {wanted}");
+    let mend = "take another checkpoint or start a new run";
+    Err(UserError::new(what, path.display(), mend).into())
 }
 
 /// The checkpoint that `path` stands for: itself, or the newest one in a run's folder.

@@ -98,16 +98,13 @@ impl State {
     }
 
     pub(super) fn load(path: &Path) -> Result<State> {
-        let refuse = |what: String| {
-            UserError::new(what, path.display(), "take another checkpoint or start a new run")
-        };
+        let refuse = |what: String| refuse(path, what);
         let text = fs::read(path).map_err(|error| UserError::cannot_read(path, &error))?;
         if let Some(version) = other_version(&text) {
             let what = format!("state of version {version} where {VERSION} is read");
             return Err(refuse(what).into());
         }
-        let state: State = serde_json::from_slice(&text)
-            .map_err(|error| refuse(format!("the state is broken ({error})")))?;
+        let state: State = serde_json::from_slice(&text).map_err(|error| broken(path, &error))?;
         state.config.validate().map_err(|error| refuse(error.to_string()))?;
         let wanted = hash_text(&state.config);
         if state.hash != wanted {
@@ -133,6 +130,30 @@ impl State {
             "resume with the run's own configuration or choose another folder",
         )
     }
+}
+
+fn refuse(path: &Path, what: String) -> UserError {
+    UserError::new(what, path.display(), "take another checkpoint or start a new run")
+}
+
+fn broken(path: &Path, error: &serde_json::Error) -> UserError {
+    refuse(path, format!("the state is broken ({error})"))
+}
+
+/// The checksums that the state at `path` records, whatever its version; none where there is no
+/// state.
+pub(super) fn checksums(path: &Path) -> Result<BTreeMap<String, String>> {
+    #[derive(Deserialize)]
+    struct Recorded {
+        #[serde(default)]
+        checksums: BTreeMap<String, String>,
+    }
+    let text = match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        text => text.map_err(|error| UserError::cannot_read(path, &error))?,
+    };
+    let broken = |error| broken(path, &error);
+    Ok(serde_json::from_slice::<Recorded>(&text).map_err(broken)?.checksums)
 }
 
 /// The version of a state that is not [`VERSION`]'s, whatever else it says.

@@ -57,11 +57,13 @@ impl Model {
     /// As [`Model::load`], with a choice among what a run or a checkpoint has.
     ///
     /// # Errors
-    /// [`UserError`] if what is asked for is not there or not a whole network of this program's.
+    /// [`UserError`] if what is asked for is not there, not a whole network of this program's, or
+    /// not what its checkpoint recorded.
     pub fn choose(path: &Path, choice: Choice) -> Result<Model> {
         let file = model_file(path, choice)?;
         let bytes = fs::read(&file).map_err(|error| UserError::cannot_read(&file, &error))?;
         let (config, mut parts) = read_tensors(&bytes, &file, &[""])?;
+        checkpoint::require_whole(&file, &bytes)?;
         Ok(Model { config, parameters: parts.remove(0) })
     }
 
