@@ -66,6 +66,9 @@ pub enum Error {
         /// The norm of its gradient.
         gradient_norm: f32,
     },
+    /// This machine has not enough memory for the network on the processor.
+    #[error("out of memory: {0} bytes are needed")]
+    HostMemory(u64),
     /// The device has not enough memory.
     #[error("device: out of memory")]
     OutOfMemory,

@@ -174,5 +174,5 @@ fn what_a_matrix_multiplied_can_be_read() {
 fn a_network_that_fits_no_memory_is_refused() {
     let golden = suite::reference::Golden::read("golden_mover");
     let refused = Cpu::by_operation(&golden.config, 0, 1 << 36).err();
-    assert_eq!(refused, Some(kibitzer_gpu::Error::OutOfMemory));
+    assert!(matches!(refused, Some(kibitzer_gpu::Error::HostMemory(_))), "{refused:?}");
 }

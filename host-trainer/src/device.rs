@@ -10,7 +10,7 @@ use kibitzer_gpu::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    error::{OUT_OF_MEMORY, UserError},
+    error::{OUT_OF_MEMORY, UserError, of_backend},
     host_memory,
     model::Model,
     tuning,
@@ -152,7 +152,7 @@ impl Device {
         // A checkpoint is saved from copies.
         host_memory::require(plan.total() + plan.parameters + plan.optimizer)?;
         let cpu = Cpu::new(&model.config, 0, positions);
-        let backend = Box::new(cpu.map_err(|error| Device::Cpu.refuse(&error))?);
+        let backend = Box::new(cpu.map_err(|error| of_backend(error.into()))?);
         Ok(Opened { backend, device: Device::Cpu, adapter: None })
     }
 

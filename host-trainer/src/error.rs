@@ -3,6 +3,8 @@ use std::{fmt, io, path::Path};
 
 use kibitzer_gpu::Error as BackendError;
 
+use crate::host_memory;
+
 /// Something that only the user can mend: a wrong file, FEN or flag. Exit status 2.
 ///
 /// Any other error that reaches the command line is a defect of this program or of the machine,
@@ -56,7 +58,7 @@ impl fmt::Display for UserError {
 
 impl std::error::Error for UserError {}
 
-/// What helps where a device has too little memory.
+/// What helps where a GPU has too little memory.
 pub const OUT_OF_MEMORY: &str = "give a smaller --batch, --precision f16 or --device cpu";
 
 /// What the user can do about an error of a backend; any other error as it is.
@@ -65,6 +67,7 @@ pub fn of_backend(error: anyhow::Error) -> anyhow::Error {
         Ok(error @ BackendError::Diverged { .. }) => {
             UserError::new(error, "--lr", "give a lower one").into()
         }
+        Ok(BackendError::HostMemory(bytes)) => host_memory::refusal(bytes, None).into(),
         Ok(BackendError::OutOfMemory) => {
             UserError::new("out of memory", "--device", OUT_OF_MEMORY).into()
         }
@@ -90,6 +93,15 @@ mod tests {
     fn an_error_is_one_line() {
         let error = UserError::new("two\nlines", "a.pgn", "write\r\n one");
         assert_eq!(error.to_string(), "two lines, a.pgn: write one");
+    }
+
+    #[test]
+    fn memory_that_the_processor_lacks_is_not_asked_of_the_processor() {
+        let line = |error: BackendError| of_backend(error.into()).to_string();
+        assert!(line(BackendError::OutOfMemory).ends_with(" or --device cpu"));
+        let line = line(BackendError::HostMemory(1 << 40));
+        assert!(line.starts_with("out of memory: 1.00 TiB are needed, "), "{line}");
+        assert!(!line.contains("--device") && !line.contains("--precision"), "{line}");
     }
 
     #[test]

@@ -15,10 +15,15 @@ pub fn require(bytes: u64) -> Result<(), UserError> {
     if free.is_none() && is_granted(bytes) {
         return Ok(());
     }
+    Err(refusal(bytes, free))
+}
+
+/// What to tell the user of `bytes` that cannot be had, with what is `free` where that is known.
+pub fn refusal(bytes: u64, free: Option<u64>) -> UserError {
     let there = free.map_or_else(String::new, |free| format!(" of {} free", BinaryBytes(free)));
     let what = format!("out of memory: {} are needed{there}", BinaryBytes(bytes));
     let mend = "take a smaller --preset or --config, or end other programs";
-    Err(UserError::new(what, "the network on this machine", mend))
+    UserError::new(what, "the network on this machine", mend)
 }
 
 /// Whether the system grants as much to this process; it is given back at once.

@@ -78,7 +78,7 @@ impl Cpu {
     /// a thread, each through the whole network.
     ///
     /// # Errors
-    /// If the configuration is out of range, or [`Error::OutOfMemory`].
+    /// If the configuration is out of range, or [`Error::HostMemory`].
     pub fn new(config: &Config, seed: u64, capacity: usize) -> Result<Cpu, Error> {
         require(&Cpu::plan(config, capacity, false)?)?;
         let lanes = Lanes::new(&Program::new(config)?);
@@ -102,7 +102,7 @@ impl Cpu {
     /// [`Cpu::matrix_input`] can tell what it computed.
     ///
     /// # Errors
-    /// If the configuration is out of range, or [`Error::OutOfMemory`].
+    /// If the configuration is out of range, or [`Error::HostMemory`].
     pub fn by_operation(config: &Config, seed: u64, capacity: usize) -> Result<Cpu, Error> {
         let program = Program::new(config)?;
         require(&(Machine::plan(&program, capacity.max(1)) + flat(&program, false)))?;
@@ -212,8 +212,9 @@ fn flat(program: &Program, average: bool) -> MemoryPlan {
 /// Asks the system for all of a plan at once and gives it back: a vector that it refuses later
 /// would end the process.
 fn require(plan: &MemoryPlan) -> Result<(), Error> {
-    let bytes = usize::try_from(plan.total()).map_err(|_| Error::OutOfMemory)?;
-    Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory)
+    let refused = Error::HostMemory(plan.total());
+    let bytes = usize::try_from(plan.total()).map_err(|_| refused.clone())?;
+    Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| refused)
 }
 
 /// Runs `work` on a thread of the current pool, so that operations too small to be shared do not
