@@ -16,6 +16,8 @@ use super::{
 /// Rows for which this is faster than the library: with fewer, most lanes of a vector are wasted;
 /// with more, x turned round fills the cache.
 const ROWS: RangeInclusive<usize> = 24..=64;
+/// Weights from which on it is faster: fewer stay in a core's cache, where turning costs little.
+const WEIGHTS: usize = 1 << 18;
 /// Rows of x are padded to a multiple of this.
 const PADDED: usize = 32;
 /// Outputs of a tile.
@@ -30,9 +32,9 @@ const LINE: usize = 16;
 /// The sums of a tile: for each output one a row.
 type Sums = [[f32; *ROWS.end()]; OUTPUTS];
 
-/// Whether [`multiply`] is the way for so many rows.
-pub fn suits(rows: usize) -> bool {
-    ROWS.contains(&rows)
+/// Whether [`multiply`] is the way for so many rows and weights.
+pub fn suits(rows: usize, weights: usize) -> bool {
+    ROWS.contains(&rows) && weights >= WEIGHTS
 }
 
 /// `y = x Wᵀ`, or `y += …`, on all threads of the current pool; `weight` is `[outputs, inputs]`,

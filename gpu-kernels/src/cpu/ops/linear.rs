@@ -41,7 +41,7 @@ pub fn forward(
     }
     let old = if matches!(addend, Addend::Zero) { Old::Drop } else { Old::Keep };
     let y = MatMut::new(y, rows, outputs, outputs);
-    if few_rows::suits(rows) {
+    if few_rows::suits(rows, weight.len()) {
         return few_rows::multiply(y, old, x, weight, scratch);
     }
     let weight = Mat::new(weight, outputs, inputs, inputs);
