@@ -56,7 +56,7 @@ fn all() -> Vec<Shader> {
     let configurations = configurations();
     let mut all: Vec<Shader> = configurations.iter().flat_map(of).chain(bench::shaders()).collect();
     for shape in &SHAPES {
-        let choices = Choices::all(shape, Some(32)).unwrap();
+        let choices = Choices::untimed(false, Some(32)).all(shape).unwrap();
         for (config, precision) in [(2, Precision::F16), (2, Precision::F32), (3, Precision::F32)] {
             let config = &configurations[config];
             let shaders = shaders(config, 256, precision, &choices).unwrap();

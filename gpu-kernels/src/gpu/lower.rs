@@ -33,8 +33,7 @@ use crate::{
 const ELEMENTS: usize = 256;
 /// Columns of a workgroup that sums over rows.
 const SUM_COLUMNS: usize = 64;
-/// Workgroups that a sum over rows is split for, and the least rows worth a split.
-const WANTED_GROUPS: usize = 256;
+/// The least rows worth a split of a sum over them.
 const SPLIT_ROWS: usize = 256;
 /// A dispatch may take so many milliseconds: drivers end what holds a screen for seconds. Products
 /// of other sizes than those timed may be four times slower.
@@ -282,7 +281,7 @@ impl Lowering<'_> {
 
     /// How often to split a sum over rows that is worth `groups` workgroups and `len` elements.
     fn splits(&self, rows: Rows, groups: usize, len: usize) -> usize {
-        let for_groups = WANTED_GROUPS.div_ceil(groups);
+        let for_groups = self.choices.groups().div_ceil(groups);
         let for_rows = self.most_rows(rows).div_ceil(SPLIT_ROWS);
         for_groups.min(for_rows).min(MAX_PARTIAL / len).max(1)
     }

@@ -45,8 +45,8 @@ pub fn tune(
     tried: &mut dyn FnMut(&Trial),
 ) -> Result<Choices, Error> {
     let description = meter.device().description();
-    let lanes = description.lanes();
-    let mut choices = Choices::untimed(description.software, lanes);
+    let untimed = Choices::untimed(description.software, description.lanes());
+    let mut choices = untimed.clone();
     let end = meter.now() + limit;
     for rows in [Rows::Square, Rows::Position] {
         let mut best: [Option<(f64, &'static Shape)>; 3] = [None; 3];
@@ -55,7 +55,8 @@ pub fn tune(
         for shape in order(choices.get(classes(rows)[0])) {
             let kind = |sharing: &Sharing| std::mem::discriminant(sharing);
             let given_up = hopeless.iter().any(|sharing| kind(sharing) == kind(&shape.sharing));
-            let Some(all) = Choices::all(shape, lanes).filter(|_| !given_up) else { continue };
+            let all = untimed.clone().all(shape);
+            let Some(all) = all.filter(|_| !given_up) else { continue };
             if meter.now() >= end {
                 break;
             }

@@ -56,10 +56,17 @@ impl Class {
     }
 }
 
+/// Workgroups that sums over rows are split for, where tiles alone are too few to keep all of an
+/// adapter at work. A software adapter has as many as its processor has cores, and its splits cost
+/// memory.
+const GROUPS: usize = 256;
+const SOFTWARE_GROUPS: usize = 16;
+
 /// Which shape each class of matrix products takes, and how fast they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choices {
     lanes: Option<usize>,
+    groups: usize,
     shapes: [&'static Shape; Class::ALL.len()],
     /// 10⁶ operations a second of the slowest class of long products, where they were timed. It
     /// bounds how much a dispatch is given to do.
@@ -67,18 +74,15 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// One shape for all, on an adapter whose subgroups all have `lanes` invocations; `None` if
-    /// the shape needs subgroups and there are none.
-    pub fn all(shape: &'static Shape, lanes: Option<usize>) -> Option<Choices> {
-        shape.runs_with(lanes).then_some(Choices {
-            lanes,
-            shapes: [shape; Class::ALL.len()],
-            mflops: None,
-        })
+    /// One shape for all; `None` if it needs subgroups and there are none.
+    pub fn all(self, shape: &'static Shape) -> Option<Choices> {
+        let runs = shape.runs_with(self.lanes);
+        runs.then_some(Choices { shapes: [shape; Class::ALL.len()], ..self })
     }
 
-    /// What is taken where nothing was timed. On a software adapter loads cost more than
-    /// arithmetic, and workgroup memory is memory.
+    /// What is taken where nothing was timed, on an adapter whose subgroups all have `lanes`
+    /// invocations, if it has subgroups. On a software adapter loads cost more than arithmetic,
+    /// and workgroup memory is memory.
     pub fn untimed(software: bool, lanes: Option<usize>) -> Choices {
         let (name, odd) = match (software, lanes) {
             (false, _) => ("tile 64x64, 4x4", "tile 32x32, 4x4"),
@@ -88,7 +92,8 @@ impl Choices {
         let named = |name| Shape::named(name).unwrap_or(&SHAPES[0]);
         let mut shapes = [named(name); Class::ALL.len()];
         shapes[Class::Odd as usize] = named(odd);
-        Choices { lanes, shapes, mflops: None }
+        let groups = if software { SOFTWARE_GROUPS } else { GROUPS };
+        Choices { lanes, groups, shapes, mflops: None }
     }
 
     /// The shape of a class.
@@ -103,6 +108,11 @@ impl Choices {
             self.shapes[class as usize] = shape;
         }
         runs
+    }
+
+    /// Workgroups that keep all of the adapter at work.
+    pub(in crate::gpu) const fn groups(&self) -> usize {
+        self.groups
     }
 
     /// Invocations of every subgroup, where subgroups are of use.
@@ -124,7 +134,7 @@ mod tests {
     #[test]
     fn a_shape_of_subgroups_is_not_taken_without_them() {
         let subgroup = Shape::named("subgroup 8x4").unwrap();
-        assert!(Choices::all(subgroup, None).is_none());
+        assert!(Choices::untimed(true, None).all(subgroup).is_none());
         let mut choices = Choices::untimed(true, None);
         let before = choices.clone();
         assert!(!choices.set(Class::Output, subgroup));
