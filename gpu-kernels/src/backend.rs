@@ -94,7 +94,7 @@ pub trait Backend {
     /// proportion to dⁱ.
     ///
     /// # Errors
-    /// If the device fails.
+    /// If the device fails, or has no memory for an average because none was asked for.
     fn average(&mut self, weight: f32) -> Result<(), Error>;
 
     /// The running average of the parameters.

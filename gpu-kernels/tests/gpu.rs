@@ -51,7 +51,7 @@ impl suite::Subject for OnSoftware {
     }
 
     fn network(config: &Config, parameters: &[f32], capacity: usize) -> Box<dyn Backend> {
-        let mut gpu = Gpu::new(device().unwrap(), config, 0, capacity).unwrap();
+        let mut gpu = Gpu::averaging(device().unwrap(), config, 0, capacity).unwrap();
         gpu.restore(parameters, &OptimizerState::new(parameters.len())).unwrap();
         Box::new(gpu)
     }
@@ -347,11 +347,29 @@ fn evaluation_shares_memory() {
     assert!(matches!(refused, Err(Error::Device(_))), "{refused:?}");
 
     let (all, some) = (trained.memory(), evaluated.memory());
-    // Two moments and the average.
-    assert_eq!(all.optimizer, 3 * all.parameters);
+    assert_eq!(all.optimizer, 2 * all.parameters);
     assert_eq!((some.parameters, some.optimizer, some.gradients), (all.parameters, 0, 0));
     assert!(3 * some.activations < all.activations, "{some:?} of {all:?}");
     assert!(3 * some.total() < all.total(), "{some:?} of {all:?}");
+}
+
+/// An average has memory where one is wanted, and only there.
+#[test]
+fn an_average_is_kept_where_it_is_wanted() {
+    if !OnSoftware::available() {
+        return;
+    }
+    let mut without = Gpu::new(device().unwrap(), &small(), 4, 4).unwrap();
+    let with = Gpu::averaging(device().unwrap(), &small(), 4, 4).unwrap();
+    let (less, more) = (without.memory(), with.memory());
+    assert_eq!(more.optimizer - less.optimizer, less.parameters);
+    assert_eq!(more.total() - less.total(), less.parameters);
+    let plan = |average| Gpu::plan(&device().unwrap(), &small(), 4, average).unwrap();
+    assert_eq!((plan(false), plan(true)), (less, more));
+    let parameters = without.parameters().unwrap();
+    let refused =
+        [without.average(0.5), without.averaged().map(drop), without.restore_average(&parameters)];
+    assert!(refused.iter().all(|r| matches!(r, Err(Error::Device(_)))), "{refused:?}");
 }
 
 /// Half a second is the most that a dispatch may take.

@@ -81,13 +81,15 @@ impl Device {
     /// # Errors
     /// [`UserError`] if the device is not there or does not hold the network.
     pub fn evaluator(self, model: &Model, positions: usize) -> Result<Box<dyn Backend>> {
-        let mut backend = self.open(model, positions, Precision::F32, Gpu::for_evaluation)?.backend;
+        let new = Gpu::for_evaluation;
+        let mut backend = self.open(model, positions, Precision::F32, false, new)?.backend;
         backend.restore(&model.parameters, &OptimizerState::new(model.parameters.len()))?;
         Ok(backend)
     }
 
     /// A backend that trains the network `model`, with the optimizer's memory, for batches of up
-    /// to `positions` positions at a time.
+    /// to `positions` positions at a time, and with room for an average of the weights where one
+    /// is wanted.
     ///
     /// # Errors
     /// [`UserError`] if the device is not there or does not hold the network.
@@ -97,10 +99,12 @@ impl Device {
         state: &OptimizerState,
         positions: usize,
         precision: Precision,
+        average: bool,
     ) -> Result<Opened> {
         // The initial parameters of a seed are replaced at once by the model's: any will do.
-        let new = |device, config: &Config, positions| Gpu::new(device, config, 0, positions);
-        let mut opened = self.open(model, positions, precision, new)?;
+        let new = if average { Gpu::averaging } else { Gpu::new };
+        let new = |device, config: &Config, positions| new(device, config, 0, positions);
+        let mut opened = self.open(model, positions, precision, average, new)?;
         opened.backend.restore(&model.parameters, state)?;
         Ok(opened)
     }
@@ -118,7 +122,7 @@ impl Device {
         average: bool,
     ) -> Result<MemoryPlan> {
         if let Some(adapter) = self.tuned_adapter(precision)? {
-            let plan = Gpu::plan(&adapter, config, positions);
+            let plan = Gpu::plan(&adapter, config, positions, average);
             return Ok(plan.map_err(|error| self.refuse(&error))?);
         }
         Ok(Cpu::plan(config, positions.min(CPU_CHUNK), average)?)
@@ -129,6 +133,7 @@ impl Device {
         model: &Model,
         positions: usize,
         precision: Precision,
+        average: bool,
         new: impl Fn(gpu::Device, &Config, usize) -> Result<Gpu, kibitzer_gpu::Error>,
     ) -> Result<Opened> {
         let gpu = match self.open_gpu(model, positions, precision, new) {
@@ -148,7 +153,7 @@ impl Device {
         }
         tracing::info!("computing on the processor");
         let positions = positions.min(CPU_CHUNK);
-        let plan = Cpu::plan(&model.config, positions, false)?;
+        let plan = Cpu::plan(&model.config, positions, average)?;
         // A checkpoint is saved from copies.
         host_memory::require(plan.total() + plan.parameters + plan.optimizer)?;
         let cpu = Cpu::new(&model.config, 0, positions);

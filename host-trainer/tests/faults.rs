@@ -333,7 +333,7 @@ fn line_of_a_lost_device(seen_by: &'static str) -> (String, u64) {
     let path = folder.path().join("run");
     let Checkpoint { model, optimizer, state, .. } =
         Checkpoint::load(&path.join("step-00000002")).unwrap();
-    let inner = Device::Cpu.trainer(&model, &optimizer, 64, Precision::F32).unwrap().backend;
+    let inner = Device::Cpu.trainer(&model, &optimizer, 64, Precision::F32, true).unwrap().backend;
     let settings = Settings { steps: 9, held_out: 0.5, ema: Some(0.9), ..state.settings.clone() };
     let run = Run {
         folder: path.clone(),

@@ -204,6 +204,11 @@ fn memory_is_told_and_nothing_written() {
     let line = "train bc later.pgn -o run --config tiny.json --batch 20 --device cpu --memory";
     let table = succeed(folder.path(), &line.split(' ').collect::<Vec<_>>());
     assert!(table.lines().any(|line| line.starts_with("activations ")), "{table}");
+    let line = format!("{line} --ema 0.9");
+    let averaging = succeed(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    let optimizer =
+        |table: &str| table.lines().find(|line| line.starts_with("optimizer ")).map(str::to_owned);
+    assert_ne!(optimizer(&table), optimizer(&averaging));
     let last = table.lines().last().unwrap();
     assert!(last.starts_with("a step          20 positions, in "), "{table}");
     assert_eq!(names(folder.path()), before);

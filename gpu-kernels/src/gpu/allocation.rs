@@ -19,8 +19,8 @@ use crate::{
 pub(super) enum Purpose {
     /// The forward pass alone: activations share memory as soon as they are no longer needed.
     Evaluation,
-    /// Everything.
-    Training,
+    /// Everything, with a running average of the parameters or without.
+    Training { average: bool },
 }
 
 /// The buffers that hold a batch.
@@ -48,7 +48,7 @@ impl Inputs {
 }
 
 /// One buffer of each kind for every chunk of the parameters; all but the parameters are empty
-/// in evaluation.
+/// in evaluation, and the average where none is kept.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Chunk {
     pub parameters: Slice,
@@ -109,7 +109,8 @@ impl Allocation {
         let mut all = vec![];
         let buffers = &mut all;
         let positions = capacity.positions();
-        let training = purpose == Purpose::Training;
+        let training = matches!(purpose, Purpose::Training { .. });
+        let averaging = purpose == Purpose::Training { average: true };
         let stored = Stored::new(program, precision);
         let slot =
             |slot: &Slot| add(buffers, stored.of(slot.rows), capacity.rows(slot.rows) * slot.width);
@@ -126,7 +127,7 @@ impl Allocation {
                 gradient: add(buffers, Element::F32, besides),
                 first: add(buffers, Element::F32, besides),
                 second: add(buffers, Element::F32, besides),
-                average: add(buffers, Element::F32, besides),
+                average: add(buffers, Element::F32, if averaging { len } else { 0 }),
             }
         };
         let chunks = layout.chunks().iter().map(chunk).collect();

@@ -163,7 +163,7 @@ impl Lowering<'_> {
         let forward = std::mem::take(&mut self.dispatches);
         let mut backward_ends = vec![];
         let mut parts = [(); 5].map(|()| vec![]);
-        if self.purpose == Purpose::Training {
+        if let Purpose::Training { average } = self.purpose {
             for op in &loss {
                 self.backward(op)?;
             }
@@ -177,7 +177,9 @@ impl Lowering<'_> {
             parts[2] = std::mem::take(&mut self.dispatches);
             self.update();
             parts[3] = std::mem::take(&mut self.dispatches);
-            self.average();
+            if average {
+                self.average();
+            }
             parts[4] = std::mem::take(&mut self.dispatches);
         }
         let [loss, backward, norm, update, average] = parts;

@@ -59,24 +59,54 @@ impl Gpu {
     /// A network on an open device, with the initial parameters of a seed and buffers for
     /// `capacity` positions at a time, or fewer if the device's bindings are too small. Batches
     /// may be larger: they are then taken in parts of whole sequences, and their gradients added.
+    /// An average of the parameters is refused.
     ///
     /// # Errors
     /// If the configuration is out of range, or the device cannot hold the network.
     pub fn new(device: Device, config: &Config, seed: u64, capacity: usize) -> Result<Gpu, Error> {
-        let gpu = Gpu::open(device, config, capacity, Purpose::Training)?;
+        Gpu::initial(device, config, seed, capacity, false)
+    }
+
+    /// [`Gpu::new`] that has memory for a running average of the parameters, too.
+    ///
+    /// # Errors
+    /// As [`Gpu::new`].
+    pub fn averaging(
+        device: Device,
+        config: &Config,
+        seed: u64,
+        capacity: usize,
+    ) -> Result<Gpu, Error> {
+        Gpu::initial(device, config, seed, capacity, true)
+    }
+
+    fn initial(
+        device: Device,
+        config: &Config,
+        seed: u64,
+        capacity: usize,
+        average: bool,
+    ) -> Result<Gpu, Error> {
+        let gpu = Gpu::open(device, config, capacity, Purpose::Training { average })?;
         gpu.runner.write_chunks(&initialise(config, seed), |chunk| chunk.parameters);
         gpu.runner.set_control(Control { steps: 0, loss_scale: gpu.scale(None) });
         gpu.runner.device.wait()?;
         Ok(gpu)
     }
 
-    /// What [`Gpu::new`] would keep in memory; nothing is allocated.
+    /// What [`Gpu::new`], or [`Gpu::averaging`] with an `average`, would keep in memory; nothing is
+    /// allocated.
     ///
     /// # Errors
     /// As [`Gpu::new`].
-    pub fn plan(device: &Device, config: &Config, capacity: usize) -> Result<MemoryPlan, Error> {
+    pub fn plan(
+        device: &Device,
+        config: &Config,
+        capacity: usize,
+        average: bool,
+    ) -> Result<MemoryPlan, Error> {
         let program = Program::new(config)?;
-        Ok(runner::planned(device, &program, capacity, Purpose::Training)?.memory)
+        Ok(runner::planned(device, &program, capacity, Purpose::Training { average })?.memory)
     }
 
     /// A network that is only evaluated, in a small part of the memory. Its parameters are
@@ -108,11 +138,20 @@ impl Gpu {
     /// Refuses what an evaluated network cannot do.
     fn trains(&self) -> Result<(), Error> {
         match self.purpose {
-            Purpose::Training => Ok(()),
+            Purpose::Training { .. } => Ok(()),
             Purpose::Evaluation => {
                 Err(Error::Device("the network was opened for evaluation only".to_owned()))
             }
         }
+    }
+
+    /// Refuses what needs an average.
+    fn averages(&self) -> Result<(), Error> {
+        self.trains()?;
+        if self.purpose == (Purpose::Training { average: false }) {
+            return Err(Error::Device("the network was opened without an average".to_owned()));
+        }
+        Ok(())
     }
 
     /// The device.
@@ -264,7 +303,7 @@ impl Backend for Gpu {
     }
 
     fn average(&mut self, weight: f32) -> Result<(), Error> {
-        self.trains()?;
+        self.averages()?;
         let mut encoder = self.runner.begin();
         self.runner.set_average_weight(&mut encoder, weight);
         let capacity = self.runner.plan.capacity;
@@ -273,11 +312,12 @@ impl Backend for Gpu {
     }
 
     fn averaged(&mut self) -> Result<Vec<f32>, Error> {
+        self.averages()?;
         self.runner.read_chunks(|chunk| chunk.average)
     }
 
     fn restore_average(&mut self, average: &[f32]) -> Result<(), Error> {
-        self.trains()?;
+        self.averages()?;
         let (what, expected, found) = ("average", self.parameters, average.len());
         if found != expected {
             return Err(Error::ParameterCount { what, expected, found });
@@ -331,7 +371,7 @@ pub fn shaders(
     choices: &Choices,
 ) -> Result<Vec<Shader>, Error> {
     let binding = wgpu::Limits::default().max_storage_buffer_binding_size / Element::F32.bytes();
-    let purpose = Purpose::Training;
+    let purpose = Purpose::Training { average: true };
     let plan = Plan::new(
         &Program::new(config)?,
         max_positions,

@@ -30,7 +30,8 @@ impl Prober {
             last == program && runner.plan.capacity.positions() == positions
         };
         if !self.last.as_ref().is_some_and(suits) {
-            let runner = Runner::new(self.device.clone(), program, positions, Purpose::Training)?;
+            let purpose = Purpose::Training { average: false };
+            let runner = Runner::new(self.device.clone(), program, positions, purpose)?;
             self.last = Some((program.clone(), runner));
         }
         let (_, runner) = self.last.as_mut().expect("it was set above");

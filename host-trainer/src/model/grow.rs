@@ -317,7 +317,8 @@ mod tests {
         batch.target_policy[3] = 1.0;
         batch.target_value.push(0.5);
         let state = OptimizerState::new(grown.parameters.len());
-        let mut backend = Device::Cpu.trainer(&grown, &state, 1, Precision::F32).unwrap().backend;
+        let mut backend =
+            Device::Cpu.trainer(&grown, &state, 1, Precision::F32, false).unwrap().backend;
         let hyper = kibitzer_gpu::AdamW { learning_rate: 1e-3, ..Default::default() };
         for _ in 0..4 {
             backend.step(&batch, &hyper, 0.25).unwrap();

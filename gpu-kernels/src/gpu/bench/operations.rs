@@ -47,7 +47,8 @@ pub fn operations(
     roof: &Roof,
 ) -> Result<Vec<OperationSpeed>, Error> {
     let program = Program::new(config)?;
-    let mut runner = Runner::new(meter.device().clone(), &program, positions, Purpose::Training)?;
+    let purpose = Purpose::Training { average: false };
+    let mut runner = Runner::new(meter.device().clone(), &program, positions, purpose)?;
     let positions = runner.plan.capacity.positions();
     let batch = cases::batch(positions, 1, 1);
     let settings = Settings::new(&batch, &AdamW::default(), 0.25);

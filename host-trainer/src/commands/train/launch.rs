@@ -158,6 +158,7 @@ impl Launch {
             &start.optimizer,
             at_once(settings),
             start.state.precision,
+            settings.ema.is_some(),
         )?;
         let mut backend = opened.backend;
         if let Some(average) = &start.average {

@@ -36,6 +36,7 @@ impl Launch {
             &optimizer,
             settings.batch,
             self.precision.unwrap_or_default(),
+            false,
         )?;
         let mut backend = opened.backend;
         let (mut plan, _) = Plan::new(&**examples, &settings, model.config.perspective)?;
