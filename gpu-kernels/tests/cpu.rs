@@ -122,6 +122,40 @@ fn memory_is_as_planned() {
     }
 }
 
+/// Alone to evaluate, a network gives the same bits in a part of the memory, small or large.
+#[test]
+fn evaluation_shares_memory() {
+    let large = Config { encoder_blocks: 1, trunk: "AS".try_into().unwrap(), ..Config::default() };
+    for config in [suite::reference::Golden::read("golden_mover").config, large] {
+        let mut trained = Cpu::new(&config, 5, 6).unwrap();
+        let mut evaluated = Cpu::for_evaluation(&config, 6).unwrap();
+        let parameters = trained.parameters().unwrap();
+        evaluated.restore(&parameters, &OptimizerState::new(parameters.len())).unwrap();
+        for (sequences, length) in [(1, 1), (2, 3), (13, 1)] {
+            let batch = cases::batch(sequences, length, 40);
+            let expected = trained.evaluate(&batch).unwrap();
+            assert_eq!(evaluated.evaluate(&batch).unwrap(), expected);
+        }
+        let layer = Layer::Value;
+        assert!(evaluated.activation(layer, Signal::Output).is_none(), "it may be overwritten");
+        let batch = cases::batch(1, 1, 41);
+        let refused = [
+            evaluated.step(&batch, &AdamW::default(), 0.25).map(drop),
+            evaluated.gradient(&batch, 0.25).map(drop),
+            evaluated.optimizer_state().map(drop),
+            evaluated.average(0.5),
+            evaluated.averaged().map(drop),
+            evaluated.restore_average(&parameters),
+        ];
+        assert!(refused.iter().all(|r| matches!(r, Err(Error::Device(_)))), "{refused:?}");
+        let (all, some) = (Cpu::plan(&config, 6, false).unwrap(), evaluated.memory());
+        let planned = Cpu::evaluation_plan(&config, 6).unwrap();
+        assert_eq!(kibitzer_gpu::MemoryPlan { scratch: 0, ..some }, planned);
+        assert_eq!((some.parameter_gradients, some.optimizer, some.gradients), (0, 0, 0));
+        assert!(2 * some.total() < all.total(), "{some:?} of {all:?}");
+    }
+}
+
 /// What calibration reads: the inputs of every matrix, and the stream.
 #[test]
 fn what_a_matrix_multiplied_can_be_read() {

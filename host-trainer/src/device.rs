@@ -75,16 +75,57 @@ pub struct Opened {
     pub adapter: Option<String>,
 }
 
+/// What a backend is opened for.
+#[derive(Debug, Clone, Copy)]
+enum Purpose {
+    Evaluation,
+    Training { average: bool },
+}
+
+/// The initial parameters are replaced at once by a model's: any seed will do.
+const SEED: u64 = 0;
+
+impl Purpose {
+    fn on_gpu(
+        self,
+        adapter: gpu::Device,
+        config: &Config,
+        positions: usize,
+    ) -> Result<Gpu, kibitzer_gpu::Error> {
+        match self {
+            Purpose::Evaluation => Gpu::for_evaluation(adapter, config, positions),
+            Purpose::Training { average: false } => Gpu::new(adapter, config, SEED, positions),
+            Purpose::Training { average: true } => Gpu::averaging(adapter, config, SEED, positions),
+        }
+    }
+
+    fn on_cpu(self, config: &Config, positions: usize) -> Result<Cpu> {
+        let cpu = match self {
+            Purpose::Evaluation => {
+                host_memory::require(Cpu::evaluation_plan(config, positions)?.total())?;
+                Cpu::for_evaluation(config, positions)
+            }
+            Purpose::Training { average } => {
+                let plan = Cpu::plan(config, positions, average)?;
+                // A checkpoint is saved from copies.
+                host_memory::require(plan.total() + plan.parameters + plan.optimizer)?;
+                Cpu::new(config, SEED, positions)
+            }
+        };
+        cpu.map_err(|error| of_backend(error.into()))
+    }
+}
+
 impl Device {
     /// A backend that evaluates the network `model` for up to `positions` positions at a time.
     ///
     /// # Errors
     /// [`UserError`] if the device is not there or does not hold the network.
     pub fn evaluator(self, model: &Model, positions: usize) -> Result<Box<dyn Backend>> {
-        let new = Gpu::for_evaluation;
-        let mut backend = self.open(model, positions, Precision::F32, false, new)?.backend;
-        backend.restore(&model.parameters, &OptimizerState::new(model.parameters.len()))?;
-        Ok(backend)
+        let mut opened = self.open(model, positions, Precision::F32, Purpose::Evaluation)?;
+        let state = OptimizerState::new(model.parameters.len());
+        opened.backend.restore(&model.parameters, &state)?;
+        Ok(opened.backend)
     }
 
     /// A backend that trains the network `model`, with the optimizer's memory, for batches of up
@@ -101,10 +142,7 @@ impl Device {
         precision: Precision,
         average: bool,
     ) -> Result<Opened> {
-        // The initial parameters of a seed are replaced at once by the model's: any will do.
-        let new = if average { Gpu::averaging } else { Gpu::new };
-        let new = |device, config: &Config, positions| new(device, config, 0, positions);
-        let mut opened = self.open(model, positions, precision, average, new)?;
+        let mut opened = self.open(model, positions, precision, Purpose::Training { average })?;
         opened.backend.restore(&model.parameters, state)?;
         Ok(opened)
     }
@@ -133,10 +171,9 @@ impl Device {
         model: &Model,
         positions: usize,
         precision: Precision,
-        average: bool,
-        new: impl Fn(gpu::Device, &Config, usize) -> Result<Gpu, kibitzer_gpu::Error>,
+        purpose: Purpose,
     ) -> Result<Opened> {
-        let gpu = match self.open_gpu(model, positions, precision, new) {
+        let gpu = match self.open_gpu(model, positions, precision, purpose) {
             // A GPU that is there but does not work is no reason not to compute.
             Err(error) if self == Device::Auto => {
                 tracing::warn!("{error}");
@@ -152,12 +189,7 @@ impl Device {
             return Err(UserError::new(what, "--precision", "leave it out").into());
         }
         tracing::info!("computing on the processor");
-        let positions = positions.min(CPU_CHUNK);
-        let plan = Cpu::plan(&model.config, positions, average)?;
-        // A checkpoint is saved from copies.
-        host_memory::require(plan.total() + plan.parameters + plan.optimizer)?;
-        let cpu = Cpu::new(&model.config, 0, positions);
-        let backend = Box::new(cpu.map_err(|error| of_backend(error.into()))?);
+        let backend = Box::new(purpose.on_cpu(&model.config, positions.min(CPU_CHUNK))?);
         Ok(Opened { backend, device: Device::Cpu, adapter: None })
     }
 
@@ -166,7 +198,7 @@ impl Device {
         model: &Model,
         positions: usize,
         precision: Precision,
-        new: impl Fn(gpu::Device, &Config, usize) -> Result<Gpu, kibitzer_gpu::Error>,
+        purpose: Purpose,
     ) -> Result<Option<Opened>> {
         let Some(adapter) = self.tuned_adapter(precision)? else { return Ok(None) };
         let found = adapter.description();
@@ -179,7 +211,7 @@ impl Device {
             let adapter =
                 first.take().map_or_else(|| self.tuned_adapter(precision), |a| Ok(Some(a)));
             let adapter = adapter?.expect("it was there before");
-            Ok(new(adapter, &model.config, positions))
+            Ok(purpose.on_gpu(adapter, &model.config, positions))
         })?;
         let backend = Box::new(opened.map_err(|error| self.refuse(&error))?);
         Ok(Some(Opened { backend, device, adapter: Some(name) }))

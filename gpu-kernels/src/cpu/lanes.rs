@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::{
     chunk::Chunk,
-    machine::{Machine, ParameterGradient},
+    machine::{Machine, ParameterGradient, Purpose},
     ops::loss::Sums,
     vector::{add, simd},
 };
@@ -27,6 +27,7 @@ const BLOCK: usize = 1 << 14;
 #[derive(Debug)]
 pub struct Lanes {
     lanes: Vec<Lane>,
+    purpose: Purpose,
 }
 
 #[derive(Debug)]
@@ -42,16 +43,17 @@ const fn suits(program: &Program) -> bool {
 
 impl Lanes {
     /// The lanes of a network, unless it is too large for them.
-    pub fn new(program: &Program) -> Option<Lanes> {
-        let lane = || Lane { machine: Machine::new(program.clone(), POSITIONS), gradient: vec![] };
-        suits(program).then(|| Lanes { lanes: (0..LANES).map(|_| lane()).collect() })
+    pub fn new(program: &Program, purpose: Purpose) -> Option<Lanes> {
+        let machine = || Machine::new(program.clone(), POSITIONS, purpose);
+        let lane = || Lane { machine: machine(), gradient: vec![] };
+        suits(program).then(|| Lanes { lanes: (0..LANES).map(|_| lane()).collect(), purpose })
     }
 
     /// What [`Lanes::new`] would keep in memory.
-    pub fn plan(program: &Program) -> Option<MemoryPlan> {
+    pub fn plan(program: &Program, purpose: Purpose) -> Option<MemoryPlan> {
         let lane = MemoryPlan {
-            parameter_gradients: 4 * program.parameters as u64,
-            ..Machine::plan(program, POSITIONS)
+            parameter_gradients: purpose.flat(program),
+            ..Machine::plan(program, POSITIONS, purpose)
         };
         suits(program).then(|| (0..LANES).fold(MemoryPlan::default(), |all, _| all + lane))
     }
@@ -60,7 +62,7 @@ impl Lanes {
     /// the beginning.
     pub fn memory(&self) -> MemoryPlan {
         let lane = |Lane { machine, .. }: &Lane| MemoryPlan {
-            parameter_gradients: 4 * machine.program().parameters as u64,
+            parameter_gradients: self.purpose.flat(machine.program()),
             ..machine.memory()
         };
         self.lanes.iter().map(lane).fold(MemoryPlan::default(), |all, lane| all + lane)

@@ -20,7 +20,7 @@ use kibitzer_core::net::{Config, Layer, Role};
 use self::{
     chunk::Chunk,
     lanes::Lanes,
-    machine::{Machine, ParameterGradient},
+    machine::{Machine, ParameterGradient, Purpose},
     ops::loss::Sums,
 };
 use crate::{
@@ -36,7 +36,9 @@ pub struct Cpu {
     /// What small networks run in; the machine is then unused.
     lanes: Option<Lanes>,
     capacity: usize,
+    purpose: Purpose,
     parameters: Vec<f32>,
+    /// Empty in evaluation, as are the moments.
     gradient: Vec<f32>,
     /// Running average of the parameters; empty before it is first asked for.
     average: Vec<f32>,
@@ -80,10 +82,17 @@ impl Cpu {
     /// # Errors
     /// If the configuration is out of range, or [`Error::HostMemory`].
     pub fn new(config: &Config, seed: u64, capacity: usize) -> Result<Cpu, Error> {
-        require(&Cpu::plan(config, capacity, false)?)?;
-        let lanes = Lanes::new(&Program::new(config)?);
-        let capacity = if lanes.is_some() { 1 } else { capacity };
-        Ok(Cpu { lanes, ..Cpu::by_operation(config, seed, capacity)? })
+        let cpu = Cpu::open(config, capacity, Purpose::Training)?;
+        Ok(Cpu { parameters: initialise(config, seed), ..cpu })
+    }
+
+    /// A network that is only evaluated, in a part of the memory. Its parameters are zeros until
+    /// they are restored; gradients and steps are refused.
+    ///
+    /// # Errors
+    /// As [`Cpu::new`].
+    pub fn for_evaluation(config: &Config, capacity: usize) -> Result<Cpu, Error> {
+        Cpu::open(config, capacity, Purpose::Evaluation)
     }
 
     /// What [`Cpu::new`] keeps in memory, with a running average of the parameters or without;
@@ -92,10 +101,42 @@ impl Cpu {
     /// # Errors
     /// If the configuration is out of range.
     pub fn plan(config: &Config, capacity: usize, average: bool) -> Result<MemoryPlan, Error> {
+        Ok(planned(&Program::new(config)?, capacity, Purpose::Training, average))
+    }
+
+    /// What [`Cpu::for_evaluation`] keeps in memory, as [`Cpu::plan`].
+    ///
+    /// # Errors
+    /// If the configuration is out of range.
+    pub fn evaluation_plan(config: &Config, capacity: usize) -> Result<MemoryPlan, Error> {
+        Ok(planned(&Program::new(config)?, capacity, Purpose::Evaluation, false))
+    }
+
+    fn open(config: &Config, capacity: usize, purpose: Purpose) -> Result<Cpu, Error> {
         let program = Program::new(config)?;
-        let network = Lanes::plan(&program);
-        let network = network.unwrap_or_else(|| Machine::plan(&program, capacity.max(1)));
-        Ok(network + flat(&program, average))
+        require(&planned(&program, capacity, purpose, false))?;
+        let lanes = Lanes::new(&program, purpose);
+        let capacity = if lanes.is_some() { 1 } else { capacity };
+        Ok(Cpu { lanes, ..Cpu::of(program, capacity, purpose) })
+    }
+
+    /// With parameters of zeros.
+    fn of(program: Program, capacity: usize, purpose: Purpose) -> Cpu {
+        let (all, capacity) = (program.parameters, capacity.max(1));
+        let trained = if purpose == Purpose::Training { all } else { 0 };
+        Cpu {
+            machine: Machine::new(program, capacity, purpose),
+            lanes: None,
+            capacity,
+            purpose,
+            parameters: vec![0.0; all],
+            gradient: vec![0.0; trained],
+            average: vec![],
+            squares: vec![],
+            state: OptimizerState::new(trained),
+            untold: VecDeque::new(),
+            last: None,
+        }
     }
 
     /// [`Cpu::new`] that always runs operation by operation, so that [`Cpu::activation`] and
@@ -104,21 +145,21 @@ impl Cpu {
     /// # Errors
     /// If the configuration is out of range, or [`Error::HostMemory`].
     pub fn by_operation(config: &Config, seed: u64, capacity: usize) -> Result<Cpu, Error> {
-        let program = Program::new(config)?;
-        require(&(Machine::plan(&program, capacity.max(1)) + flat(&program, false)))?;
-        let parameters = initialise(config, seed);
-        Ok(Cpu {
-            machine: Machine::new(program, capacity.max(1)),
-            lanes: None,
-            capacity: capacity.max(1),
-            gradient: vec![0.0; parameters.len()],
-            average: vec![],
-            squares: vec![],
-            state: OptimizerState::new(parameters.len()),
-            untold: VecDeque::new(),
-            parameters,
-            last: None,
-        })
+        let (program, purpose) = (Program::new(config)?, Purpose::Training);
+        let network = Machine::plan(&program, capacity.max(1), purpose);
+        require(&(network + flat(&program, purpose, false)))?;
+        let cpu = Cpu::of(program, capacity, purpose);
+        Ok(Cpu { parameters: initialise(config, seed), ..cpu })
+    }
+
+    /// Refuses what an evaluated network cannot do.
+    fn trains(&self) -> Result<(), Error> {
+        match self.purpose {
+            Purpose::Training => Ok(()),
+            Purpose::Evaluation => {
+                Err(Error::Device("the network was opened for evaluation only".to_owned()))
+            }
+        }
     }
 
     /// The program that it runs.
@@ -152,6 +193,7 @@ impl Cpu {
 
     /// Leaves the gradient of the batch's loss in `self.gradient`.
     fn losses_and_gradient(&mut self, batch: &Batch, value_weight: f32) -> Result<Losses, Error> {
+        self.trains()?;
         batch.validate()?;
         batch.validate_targets()?;
         let sums = match &mut self.lanes {
@@ -198,13 +240,20 @@ impl Cpu {
     }
 }
 
+/// What a network keeps in memory.
+fn planned(program: &Program, capacity: usize, purpose: Purpose, average: bool) -> MemoryPlan {
+    let network = Lanes::plan(program, purpose);
+    let network = network.unwrap_or_else(|| Machine::plan(program, capacity.max(1), purpose));
+    network + flat(program, purpose, average)
+}
+
 /// The flat vectors of a network: its parameters, their gradient, the moments and an average.
-fn flat(program: &Program, average: bool) -> MemoryPlan {
-    let bytes = 4 * program.parameters as u64;
+fn flat(program: &Program, purpose: Purpose, average: bool) -> MemoryPlan {
+    let trained = purpose.flat(program);
     MemoryPlan {
-        parameters: bytes,
-        parameter_gradients: bytes,
-        optimizer: bytes * (2 + u64::from(average)),
+        parameters: 4 * program.parameters as u64,
+        parameter_gradients: trained,
+        optimizer: trained * (2 + u64::from(average)),
         ..MemoryPlan::default()
     }
 }
@@ -227,6 +276,8 @@ impl Backend for Cpu {
     fn evaluate(&mut self, batch: &Batch) -> Result<Outputs, Error> {
         batch.validate()?;
         let (outputs, whole) = pooled(|| self.run(batch));
+        // In evaluation the buffers are shared, and only the last of what they held is left.
+        let whole = whole && self.purpose == Purpose::Training;
         self.last = whole.then(|| batch.positions());
         Ok(outputs)
     }
@@ -271,6 +322,7 @@ impl Backend for Cpu {
     }
 
     fn optimizer_state(&mut self) -> Result<OptimizerState, Error> {
+        self.trains()?;
         Ok(self.state.clone())
     }
 
@@ -287,17 +339,20 @@ impl Backend for Cpu {
     }
 
     fn average(&mut self, weight: f32) -> Result<(), Error> {
+        self.trains()?;
         self.average.resize(self.parameters.len(), 0.0);
         adamw::average(&mut self.average, &self.parameters, weight);
         Ok(())
     }
 
     fn averaged(&mut self) -> Result<Vec<f32>, Error> {
+        self.trains()?;
         self.average.resize(self.parameters.len(), 0.0);
         Ok(self.average.clone())
     }
 
     fn restore_average(&mut self, average: &[f32]) -> Result<(), Error> {
+        self.trains()?;
         let (what, expected, found) = ("average", self.parameters.len(), average.len());
         if found != expected {
             return Err(Error::ParameterCount { what, expected, found });
@@ -313,10 +368,13 @@ impl Backend for Cpu {
         }
         state.validate(expected)?;
         self.parameters.copy_from_slice(parameters);
+        self.untold.clear();
+        if self.purpose == Purpose::Evaluation {
+            return Ok(());
+        }
         self.state.clone_from(state);
         // In 32 bits no loss is scaled.
         self.state.loss_scale = None;
-        self.untold.clear();
         Ok(())
     }
 }
@@ -329,7 +387,7 @@ impl Probing for CpuProbe {
     fn probe(&mut self, probe: &Probe<'_>) -> Result<Probed, Error> {
         probe.batch.validate()?;
         let capacity = probe.batch.positions();
-        let mut machine = Machine::new(probe.program.clone(), capacity);
+        let mut machine = Machine::new(probe.program.clone(), capacity, Purpose::Training);
         let chunk = Chunk::all(probe.batch, capacity).next().expect("a batch is not empty");
         for &(buffer, data) in probe.inputs {
             machine.set_activation(chunk.sizes, buffer, data);

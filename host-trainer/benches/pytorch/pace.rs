@@ -3,7 +3,7 @@
 //!
 //! `pace MODEL.safetensors BATCH.safetensors`, then lines `train N` or `forward N` on standard
 //! input; each is answered by a line: the seconds that N rounds took, and the loss before the
-//! last (0 for `forward`). RAYON_NUM_THREADS limits the threads.
+//! last (0 for `forward`, which always takes the model's parameters). RAYON_NUM_THREADS limits the threads.
 use std::{
     io::{BufRead as _, Write as _, stdin, stdout},
     path::Path,
@@ -23,7 +23,10 @@ fn main() -> Result<()> {
     let model = Model::load(Path::new(&model.context("name a model")?))?;
     let batch = read(Path::new(&batch.context("name a batch")?))?;
     let mut cpu = Cpu::new(&model.config, 0, batch.positions())?;
-    cpu.restore(&model.parameters, &OptimizerState::new(model.parameters.len()))?;
+    let mut evaluated = Cpu::for_evaluation(&model.config, batch.positions())?;
+    let state = OptimizerState::new(model.parameters.len());
+    cpu.restore(&model.parameters, &state)?;
+    evaluated.restore(&model.parameters, &state)?;
     let hyper = AdamW { learning_rate: 1e-4, clip: Some(1.0), ..AdamW::default() };
     for line in stdin().lock().lines() {
         let line = line?;
@@ -34,7 +37,7 @@ fn main() -> Result<()> {
         for _ in 0..rounds {
             match what {
                 "train" => loss = cpu.step(&batch, &hyper, VALUE_WEIGHT)?.total,
-                "forward" => drop(cpu.evaluate(&batch)?),
+                "forward" => drop(evaluated.evaluate(&batch)?),
                 _ => bail!("unknown: {what}"),
             }
         }

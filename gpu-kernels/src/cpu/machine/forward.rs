@@ -1,6 +1,4 @@
 //! The forward pass.
-use std::mem::take;
-
 use super::{
     super::{
         chunk::Chunk,
@@ -43,12 +41,12 @@ impl Machine {
             }
             Op::Attention { qkv, output, log_sum, heads, over, bias } => {
                 let attention = self.attention(heads, over, bias.map(of));
-                let mut sums = take(&mut self.activations[log_sum.index()]);
+                let mut sums = self.take(log_sum);
                 let len = self.len(log_sum);
                 self.write(output, |m, y, scratch| {
                     attention::forward(attention, m.view(qkv), y, &mut sums[..len], scratch);
                 });
-                self.activations[log_sum.index()] = sums;
+                self.put(log_sum, sums);
             }
             Op::SwiGlu { input, output } => {
                 self.write(output, |m, y, _| swiglu::forward(m.view(input), y));

@@ -4,7 +4,7 @@ mod forward;
 
 pub use backward::ParameterGradient;
 
-use std::mem::take;
+use std::{collections::BTreeMap, mem::take};
 
 use kibitzer_core::{inputs::SQUARES, moves::MAX_LEGAL};
 
@@ -14,8 +14,43 @@ use super::{
 };
 use crate::{
     MemoryPlan, Outputs,
-    program::{Buffer, Over, Program, Rows, Sizes, View},
+    program::{Buffer, Over, Program, Rows, Sizes, Slot, View},
 };
+
+/// What a machine is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// The forward pass alone: activations share memory as soon as they are no longer needed.
+    Evaluation,
+    /// Everything.
+    Training,
+}
+
+impl Purpose {
+    /// Which activation each buffer of a program is.
+    fn places(self, program: &Program) -> Vec<usize> {
+        match self {
+            Purpose::Evaluation => program.places(),
+            Purpose::Training => (0..program.buffers.len()).collect(),
+        }
+    }
+
+    /// Bytes of a vector of all parameters that only training needs.
+    pub fn flat(self, program: &Program) -> u64 {
+        match self {
+            Purpose::Evaluation => 0,
+            Purpose::Training => 4 * program.parameters as u64,
+        }
+    }
+
+    /// The slots that hold gradients.
+    fn slots(self, program: &Program) -> &[Slot] {
+        match self {
+            Purpose::Evaluation => &[],
+            Purpose::Training => &program.slots,
+        }
+    }
+}
 
 /// The memory that a program runs in.
 #[derive(Debug)]
@@ -23,18 +58,22 @@ pub struct Machine {
     program: Program,
     capacity: usize,
     sizes: Sizes,
+    /// Which of the activations each buffer is.
+    places: Vec<usize>,
     activations: Vec<Vec<f32>>,
     gradients: Vec<Vec<f32>>,
     scratch: Vec<f32>,
 }
 
 impl Machine {
-    /// Allocates everything for chunks of up to `capacity` positions.
-    pub fn new(program: Program, capacity: usize) -> Machine {
+    /// Allocates what is needed for chunks of up to `capacity` positions.
+    pub fn new(program: Program, capacity: usize, purpose: Purpose) -> Machine {
         let sizes = Machine::sizes(capacity);
+        let places = purpose.places(&program);
         let mut machine = Machine {
-            activations: vec![vec![]; program.buffers.len()],
-            gradients: vec![vec![]; program.slots.len()],
+            activations: vec![vec![]; places.iter().max().map_or(0, |last| last + 1)],
+            gradients: vec![vec![]; purpose.slots(&program).len()],
+            places,
             scratch: vec![],
             program,
             capacity,
@@ -51,13 +90,18 @@ impl Machine {
 
     /// What a machine for chunks of up to `capacity` positions keeps in memory, besides parameters
     /// and what single operations need for themselves; nothing is allocated.
-    pub fn plan(program: &Program, capacity: usize) -> MemoryPlan {
+    pub fn plan(program: &Program, capacity: usize, purpose: Purpose) -> MemoryPlan {
         let sizes = Machine::sizes(capacity);
-        let bytes = |(rows, width)| 4 * (sizes.rows(rows) * width) as u64;
+        let bytes = |rows, width| 4 * (sizes.rows(rows) * width) as u64;
+        let mut activations: BTreeMap<usize, u64> = BTreeMap::new();
+        for (place, buffer) in purpose.places(program).into_iter().zip(&program.buffers) {
+            let most = activations.entry(place).or_default();
+            *most = bytes(buffer.rows, buffer.width).max(*most);
+        }
         MemoryPlan {
             positions: capacity,
-            activations: program.buffers.iter().map(|b| bytes((b.rows, b.width))).sum(),
-            gradients: program.slots.iter().map(|s| bytes((s.rows, s.width))).sum(),
+            activations: activations.into_values().sum(),
+            gradients: purpose.slots(program).iter().map(|s| bytes(s.rows, s.width)).sum(),
             ..MemoryPlan::default()
         }
     }
@@ -88,8 +132,8 @@ impl Machine {
                 data.resize(len, 0.0);
             }
         };
-        for (data, info) in self.activations.iter_mut().zip(&self.program.buffers) {
-            grow(data, info.rows, info.width);
+        for (&place, info) in self.places.iter().zip(&self.program.buffers) {
+            grow(&mut self.activations[place], info.rows, info.width);
         }
         for (data, slot) in self.gradients.iter_mut().zip(&self.program.slots) {
             grow(data, slot.rows, slot.width);
@@ -104,7 +148,7 @@ impl Machine {
 
     /// A buffer's contents `[rows, width]`.
     pub fn activation(&self, buffer: Buffer) -> &[f32] {
-        &self.activations[buffer.index()][..self.len(buffer)]
+        &self.activations[self.places[buffer.index()]][..self.len(buffer)]
     }
 
     /// Adds the outputs of the last forward pass.
@@ -133,7 +177,7 @@ impl Machine {
     /// Sets a buffer's contents, for those that no operation writes.
     pub fn set_activation(&mut self, sizes: Sizes, buffer: Buffer, data: &[f32]) {
         self.resize(sizes);
-        self.activations[buffer.index()][..data.len()].copy_from_slice(data);
+        self.activations[self.places[buffer.index()]][..data.len()].copy_from_slice(data);
     }
 
     /// Sets a buffer's gradient, for those that no operation reads.
@@ -142,13 +186,22 @@ impl Machine {
         self.gradients[slot][..data.len()].copy_from_slice(data);
     }
 
+    /// A buffer's memory, which others may share; it is to be given back by [`Machine::put`].
+    fn take(&mut self, buffer: Buffer) -> Vec<f32> {
+        take(&mut self.activations[self.places[buffer.index()]])
+    }
+
+    fn put(&mut self, buffer: Buffer, data: Vec<f32>) {
+        self.activations[self.places[buffer.index()]] = data;
+    }
+
     /// Runs `compute` with the output's memory in hand and the rest to read, and scratch memory.
     fn write(&mut self, output: Buffer, compute: impl FnOnce(&Machine, &mut [f32], &mut Vec<f32>)) {
-        let mut data = take(&mut self.activations[output.index()]);
+        let mut data = self.take(output);
         let mut scratch = take(&mut self.scratch);
         compute(self, &mut data[..self.len(output)], &mut scratch);
         self.scratch = scratch;
-        self.activations[output.index()] = data;
+        self.put(output, data);
     }
 
     fn attention<'a>(&self, heads: usize, over: Over, bias: Option<&'a [f32]>) -> Attention<'a> {
