@@ -40,6 +40,18 @@ pub fn suits(rows: usize, weights: usize) -> bool {
 /// `y = x Wᵀ`, or `y += …`, on all threads of the current pool; `weight` is `[outputs, inputs]`,
 /// and `turned` scratch memory. Each sum is formed in order, whatever the number of threads.
 pub fn multiply(y: MatMut<'_>, old: Old, x: In<'_>, weight: &[f32], turned: &mut Vec<f32>) {
+    share_out(y, old, x, weight, turned, |share| Arch::new().dispatch(share));
+}
+
+/// [`multiply`], with vectors that `run` chooses.
+fn share_out(
+    y: MatMut<'_>,
+    old: Old,
+    x: In<'_>,
+    weight: &[f32],
+    turned: &mut Vec<f32>,
+    run: impl Fn(Share<'_>) + Sync,
+) {
     let (rows, inputs) = (x.rows().next_multiple_of(PADDED), x.width);
     turned.resize(turned.len().max(rows * inputs), 0.0);
     let turned = &mut turned[..rows * inputs];
@@ -47,7 +59,7 @@ pub fn multiply(y: MatMut<'_>, old: Old, x: In<'_>, weight: &[f32], turned: &mut
     let shares: Vec<MatMut<'_>> = y.shares(SHARE).collect();
     shares.into_par_iter().enumerate().for_each(|(i, y)| {
         let weight = &weight[i * SHARE * inputs..];
-        Arch::new().dispatch(Share { x: turned, rows, inputs, weight, y, old });
+        run(Share { x: turned, rows, inputs, weight, y, old });
     });
 }
 
@@ -159,6 +171,19 @@ mod tests {
         program::{Builder, Rows, Signal},
     };
 
+    /// This processor's vectors, those of older ones, and none.
+    fn ways() -> Vec<fn(Share<'_>)> {
+        vec![
+            |share| Arch::new().dispatch(share),
+            |share| share.with_simd(pulp::Scalar::new()),
+            #[cfg(target_arch = "x86_64")]
+            |share| match pulp::x86::V3::try_new() {
+                Some(eight_lanes) => Simd::vectorize(eight_lanes, share),
+                None => Arch::new().dispatch(share),
+            },
+        ]
+    }
+
     /// Small integers: every sum is exact, in any order.
     #[test]
     fn it_multiplies_as_the_library_does() {
@@ -175,10 +200,11 @@ mod tests {
             let buffer = builder.buffer(Signal::Output, Rows::Position, inputs + 3);
             let view = builder.columns(buffer, 2, inputs);
             let x = In::new(&x, inputs + 3, view);
-            for old in [Old::Drop, Old::Keep] {
+            let both = |run| [(Old::Drop, run), (Old::Keep, run)];
+            for (old, run) in ways().into_iter().flat_map(both) {
                 let [mut found, mut expected] = [(); 2].map(|()| numbers(rows * outputs, 7));
                 let y = MatMut::new(&mut found, rows, outputs, outputs);
-                multiply(y, old, x, &weight, &mut turned);
+                share_out(y, old, x, &weight, &mut turned, run);
                 let y = MatMut::new(&mut expected, rows, outputs, outputs);
                 let matrix = Mat::new(&weight, outputs, inputs, inputs);
                 multiply_parallel(y, old, x.matrix(), matrix.t());
