@@ -195,11 +195,12 @@ fn mutate(bytes: &mut Vec<u8>, mutation: &Mutation) {
 }
 
 /// Every precision.
-const PRECISIONS: [Precision; 4] = [
+const PRECISIONS: [Precision; 5] = [
     Precision { weights: WeightBits::Eight, inputs: InputBits::Eight },
     Precision { weights: WeightBits::Eight, inputs: InputBits::Eleven },
     Precision { weights: WeightBits::Four, inputs: InputBits::Eight },
     Precision { weights: WeightBits::Four, inputs: InputBits::Eleven },
+    Precision { weights: WeightBits::Eight, inputs: InputBits::Mixed },
 ];
 
 fn precision() -> impl Strategy<Value = Precision> {

@@ -45,7 +45,7 @@ fn positions(config: &Config) -> Vec<Batch> {
 /// The network in both forms.
 fn forms(model: &Model, positions: &[Batch]) -> [(&'static str, Box<dyn Evaluate>); 2] {
     let statistics = calibration::calibrate(model, positions, |_| ()).expect("finite");
-    let file = quantize(&model.config, &model.parameters, &statistics, Precision::default());
+    let file = quantize(&model.config, &model.parameters, &statistics, Precision::default()).file;
     let float = Device::Cpu.evaluator(model, 1).expect("a valid network");
     let integer = Integer::new(file).expect("a whole file");
     [("float", Box::new(float)), ("integers", Box::new(integer))]

@@ -43,7 +43,8 @@ fn golden_networks_stay_close() {
         let float = Float::golden(name);
         let positions = golden_positions();
         let statistics = float.statistics(calibration.iter());
-        let bytes = quantize(&float.config, &float.parameters, &statistics, Precision::default());
+        let bytes =
+            quantize(&float.config, &float.parameters, &statistics, Precision::default()).file;
         let model = Model::parse_as(&bytes, &float.config).unwrap();
         assert_eq!(*model.config(), float.config);
         let oracle = Oracle::new(&float.config, &float.parameters);

@@ -105,7 +105,11 @@ fn header(
     out.push(c.attention_bias.into());
     varint(stated_hash, &mut out);
     out.push((precision.weights == WeightBits::Four).into());
-    out.push((precision.inputs == InputBits::Eleven).into());
+    out.push(match precision.inputs {
+        InputBits::Eight => 0,
+        InputBits::Eleven => 1,
+        InputBits::Mixed => 2,
+    });
     varint(offsets.len() as u64, &mut out);
     for &(offset, length) in offsets {
         varint(offset as u64, &mut out);

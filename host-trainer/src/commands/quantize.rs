@@ -20,7 +20,7 @@ use crate::{
     model::{Choice, Model, hash_text},
     progress,
     quantize::{
-        Integer, LayerReport, Parity,
+        Integer, LayerReport, Parity, Quantized,
         calibration::{CHUNK, calibrate},
         layers,
         parity::{Difference, compare},
@@ -42,8 +42,8 @@ pub struct Quantize {
     model: PathBuf,
     #[command(flatten)]
     choice: Choice,
-    /// Records made by kibitzer pack, or games in PGN: those that training holds out test, the
-    /// others calibrate.
+    /// Records made by kibitzer pack, or games in PGN: of the games that training holds out, half
+    /// calibrate and half test.
     games: PathBuf,
     /// The model file to write (.kbz).
     #[arg(short, long, value_name = "KBZ")]
@@ -90,6 +90,8 @@ enum Inputs {
     /// As the weights.
     #[value(name = "8")]
     Eight,
+    /// 8 bits after a norm, where they cost least, and 11 where inputs have long tails.
+    Mixed,
     /// More than the weights.
     #[default]
     #[value(name = "11")]
@@ -112,6 +114,8 @@ struct Report {
     scratch_bytes: usize,
     calibration: usize,
     parity: Parity,
+    /// Positions on which the layers were compared.
+    layer_positions: usize,
     layers: Vec<LayerReport>,
     /// The positions in which the two networks differ most.
     worst: Vec<Worst>,
@@ -162,11 +166,12 @@ impl Quantize {
         let bar = progress::bar(positions(&selection.calibration) as u64, "positions calibrated");
         let statistics = calibrate(&model, &selection.calibration, |n| bar.inc(n as u64))?;
         bar.finish_and_clear();
-        let file = quantize(&model.config, &model.parameters, &statistics, self.precision());
+        let Quantized { file, ranges } =
+            quantize(&model.config, &model.parameters, &statistics, self.precision());
         let mut integer = Integer::new(file.clone())?;
         let differences = self.compare(&model, &mut integer, &selection.test)?;
         let some = &selection.test[..selection.test.len().min(LAYER_BATCHES)];
-        let layers = layers::compare(&model, &integer, some, |_| ())?;
+        let layers = layers::compare(&model, &integer, &ranges, some)?;
         files::atomic_write(&self.output, |output| Ok(output.write_all(&file)?))?;
         self.print(&Report {
             hash: hash_text(&model.config),
@@ -174,6 +179,7 @@ impl Quantize {
             scratch_bytes: scratch_bytes(&model.config),
             calibration: positions(&selection.calibration),
             parity: Parity::of(&differences),
+            layer_positions: positions(some),
             layers,
             worst: Worst::of(&differences, &selection.tested)?,
         })
@@ -186,6 +192,7 @@ impl Quantize {
             },
             inputs: match self.inputs {
                 Inputs::Eight => InputBits::Eight,
+                Inputs::Mixed => InputBits::Mixed,
                 Inputs::Eleven => InputBits::Eleven,
             },
         }
@@ -236,9 +243,19 @@ impl Quantize {
         }
         writeln!(out, "model file           {} bytes", report.bytes)?;
         writeln!(out, "scratch              {} bytes", report.scratch_bytes)?;
-        writeln!(out, "calibrated on        {} positions", report.calibration)?;
+        let calibration = report.calibration;
+        writeln!(out, "calibrated on        {calibration} positions, for the least squared error")?;
         write!(out, "{}", report.parity)?;
-        writeln!(out, "\nsignal to noise of the stream after each layer")?;
+        let positions = report.layer_positions;
+        writeln!(
+            out,
+            "\nof {positions} of them: signal to noise of the stream after each layer; share of"
+        )?;
+        writeln!(
+            out,
+            "the stream's last error that arose in it; inputs cut to their range; outputs"
+        )?;
+        writeln!(out, "at the end of theirs")?;
         for layer in &report.layers {
             writeln!(out, "  {layer}")?;
         }

@@ -66,6 +66,22 @@ impl Dense {
     }
 }
 
+/// The magnitude of each column in `matrices`: the largest weight, in units of its row's root mean
+/// square.
+///
+/// # Panics
+/// If the matrices have different columns, or there is none.
+pub fn largest_weights(matrices: &[Dense]) -> Vec<f64> {
+    let mut largest = vec![0.0f64; matrices[0].columns];
+    for row in matrices.iter().flat_map(Dense::rows) {
+        assert_eq!(row.len(), largest.len());
+        let power = row.iter().map(|w| w * w).sum::<f64>() / row.len() as f64;
+        let unit = power.sqrt().max(f64::MIN_POSITIVE);
+        largest.iter_mut().zip(row).for_each(|(most, w)| *most = most.max(w.abs() / unit));
+    }
+    largest
+}
+
 /// A matrix's weights and the scales of its rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quantized {
@@ -94,6 +110,8 @@ pub struct Inputs {
     pub units: Vec<f64>,
     /// What calibration saw of them, in steps.
     pub metric: Metric,
+    /// Steps from zero to the end of the range.
+    pub limit: f64,
 }
 
 /// Quantizes `matrix`, whose output r is to count `output_units[r]` a step.

@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `calibration.rs`, `statistics.rs` | what the activations look like over some positions |
+//! | `calibration.rs`, `statistics.rs`, `histogram.rs` | what the activations look like over some positions |
 //! | `selection.rs` | which positions calibrate, and which test |
 //! | `network/` | the integers of every section, layer by layer |
 //! | `matrix.rs`, `rounding.rs`, `nibbles.rs` | matrices of 8 bits, and of 4 |
@@ -14,6 +14,7 @@
 pub mod calibration;
 mod curves;
 mod file;
+mod histogram;
 mod integer;
 pub mod layers;
 mod matrix;
@@ -31,10 +32,20 @@ use file::Values;
 
 pub use integer::Integer;
 pub use layers::LayerReport;
+pub use network::InputRanges;
 pub use parity::Parity;
 pub use statistics::{Observed, Statistics};
 
-/// The model file of a network, whose activations were observed at every signal of its program,
+/// A network as integers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quantized {
+    /// The model file.
+    pub file: Vec<u8>,
+    /// How far the inputs of its matrices reach.
+    pub ranges: Vec<InputRanges>,
+}
+
+/// A network, whose activations were observed at every signal of its program,
 /// whose matrices are to work with `precision`.
 ///
 /// # Panics
@@ -44,9 +55,9 @@ pub fn quantize(
     parameters: &[f32],
     statistics: &Statistics,
     precision: Precision,
-) -> Vec<u8> {
+) -> Quantized {
     assert_eq!(parameters.len(), parameter_count(config));
     let curves = Curve::ALL.map(|curve| Values::I16(curves::table(curve)));
-    let layers = network::Network::quantize(config, parameters, statistics, precision);
-    file::write(config, precision, &[&curves[..], &layers].concat())
+    let (layers, ranges) = network::Network::quantize(config, parameters, statistics, precision);
+    Quantized { file: file::write(config, precision, &[&curves[..], &layers].concat()), ranges }
 }

@@ -5,6 +5,7 @@ use anyhow::Result;
 use kibitzer_gpu::{Batch, Outputs};
 use serde::Serialize;
 
+use super::layers::decibels;
 use crate::network::Evaluate;
 
 /// The two networks' answers compared.
@@ -23,6 +24,11 @@ pub struct Parity {
     pub value_abs_mean: f64,
     /// The distance that one position in a hundred exceeds.
     pub value_abs_p99: f64,
+    /// Power of the float network's logits, less their mean in each position, over that of the
+    /// integers' error, decibels.
+    pub policy_signal_to_noise: f64,
+    /// The same of the values.
+    pub value_signal_to_noise: f64,
 }
 
 impl fmt::Display for Parity {
@@ -32,7 +38,9 @@ impl fmt::Display for Parity {
         writeln!(f, "top-5 agreement      {:.2} %", 100.0 * self.top5_agreement)?;
         writeln!(f, "policy divergence    {:.6} nats", self.kl)?;
         writeln!(f, "value distance       {:.4} (mean)", self.value_abs_mean)?;
-        writeln!(f, "                     {:.4} (one in a hundred above)", self.value_abs_p99)
+        writeln!(f, "                     {:.4} (one in a hundred above)", self.value_abs_p99)?;
+        let [policy, value] = [self.policy_signal_to_noise, self.value_signal_to_noise];
+        writeln!(f, "signal to noise      {policy:.1} dB of the logits, {value:.1} dB of the value")
     }
 }
 
@@ -47,6 +55,11 @@ pub struct Difference {
     pub kl: f64,
     /// The float network's value less the integers'.
     pub value: f64,
+    /// The float network's value.
+    pub float_value: f64,
+    /// Sums of squares over the legal moves: of the float logits and of the integers' error, each
+    /// less its mean.
+    pub logits: [f64; 2],
 }
 
 impl Parity {
@@ -58,6 +71,10 @@ impl Parity {
         };
         let mut distances: Vec<f64> = differences.iter().map(|d| d.value.abs()).collect();
         distances.sort_by(f64::total_cmp);
+        let ratio = |signal: fn(&Difference) -> f64, noise: fn(&Difference) -> f64| {
+            let sum = |pick: fn(&Difference) -> f64| differences.iter().map(pick).sum();
+            decibels(sum(signal), sum(noise))
+        };
         Parity {
             positions,
             top1_agreement: mean(|d| f64::from(u8::from(d.same_first))),
@@ -65,6 +82,8 @@ impl Parity {
             kl: mean(|d| d.kl),
             value_abs_mean: mean(|d| d.value.abs()),
             value_abs_p99: distances[(positions * 99 / 100).min(positions - 1)],
+            policy_signal_to_noise: ratio(|d| d.logits[0], |d| d.logits[1]),
+            value_signal_to_noise: ratio(|d| d.float_value.powi(2), |d| d.value.powi(2)),
         }
     }
 }
@@ -100,7 +119,18 @@ fn difference(batch: &Batch, position: usize, float: &Outputs, integer: &Outputs
         common: common as f64 / wanted.len().max(1) as f64,
         kl: divergence(p, q),
         value: f64::from(float.values[position]) - f64::from(integer.values[position]),
+        float_value: f64::from(float.values[position]),
+        logits: [
+            spread(p.iter().map(|&x| f64::from(x))),
+            spread(p.iter().zip(q).map(|(&x, &y)| f64::from(x) - f64::from(y))),
+        ],
     }
+}
+
+/// The sum of the squares of `values` less their mean.
+fn spread(values: impl ExactSizeIterator<Item = f64> + Clone) -> f64 {
+    let mean = values.clone().sum::<f64>() / values.len().max(1) as f64;
+    values.map(|x| (x - mean).powi(2)).sum()
 }
 
 /// The five moves with the highest logits; of equals, the smaller index first, as the core has it.
@@ -180,5 +210,10 @@ mod tests {
         assert!((parity.kl - (first + second) / 2.0).abs() < 1e-7);
         assert!((parity.value_abs_mean - 0.125).abs() < 1e-12);
         assert!((parity.value_abs_p99 - 0.25).abs() < 1e-12);
+        // Logits less their means: 0, 0, 1/2, -1/2; errors: ln 2 / 2 twice, then 1, -1.
+        let noise = half.powi(2) / 2.0 + 2.0;
+        let expected = 10.0 * (0.5 / f64::from(noise)).log10();
+        assert!((parity.policy_signal_to_noise - expected).abs() < 1e-5);
+        assert!((parity.value_signal_to_noise - 10.0 * 8f64.log10()).abs() < 1e-9);
     }
 }

@@ -1,5 +1,5 @@
 //! Which positions calibrate, and which test.
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use anyhow::Result;
 use kibitzer_core::inputs::{AUX, Inputs, Perspective, SQUARES};
@@ -8,16 +8,20 @@ use kibitzer_gpu::Batch;
 use super::calibration::CHUNK;
 use crate::{
     batches,
-    evaluation::evenly,
+    order::Permutation,
     records::{Record, RecordError},
 };
 
-/// Two sets of positions that have none in common, as the network sees them.
+/// Seed of the order in which positions are looked at.
+const SEED: u64 = 1;
+
+/// Two sets of positions that have none in common, as the network sees them, from games that
+/// training holds out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Selection {
-    /// From games that training may have used.
+    /// From one half of the games.
     pub calibration: Vec<Batch>,
-    /// From games that training holds out.
+    /// From the other half.
     pub test: Vec<Batch>,
     /// The records of the test, in its order.
     pub tested: Vec<Record>,
@@ -33,8 +37,9 @@ pub struct Wanted {
 }
 
 impl Selection {
-    /// Chooses distinct positions, evenly spaced over the games; fewer than wanted if there are
-    /// no more. `share` of the games are held out.
+    /// Chooses distinct positions by chance, always the same; fewer than wanted if there are no
+    /// more. `share` of the games are held out; by the order of their hashes, every other one
+    /// calibrates.
     ///
     /// # Errors
     /// [`RecordError`] if a record is damaged.
@@ -44,11 +49,15 @@ impl Selection {
         perspective: Perspective,
         wanted: Wanted,
     ) -> Result<Selection> {
-        let (held_out, training): (Vec<&Record>, Vec<&Record>) =
-            records.iter().partition(|record| record.is_held_out(share));
+        let held_out: Vec<&Record> =
+            records.iter().filter(|record| record.is_held_out(share)).collect();
+        let games: BTreeSet<u64> = held_out.iter().map(|record| record.game_hash).collect();
+        let calibrating: HashSet<u64> = games.into_iter().step_by(2).collect();
+        let (calibrating, testing): (Vec<&Record>, Vec<&Record>) =
+            held_out.into_iter().partition(|record| calibrating.contains(&record.game_hash));
         let mut chooser = Chooser { perspective, seen: HashSet::new() };
-        let calibration = chooser.choose(&training, wanted.calibration)?;
-        let tested = chooser.choose(&held_out, wanted.test)?;
+        let calibration = chooser.choose(&calibrating, wanted.calibration)?;
+        let tested = chooser.choose(&testing, wanted.test)?;
         let batches = |chosen: &[&Record]| batches::of_records(chosen, perspective, CHUNK);
         Ok(Selection {
             calibration: batches(&calibration)?,
@@ -75,24 +84,20 @@ impl Chooser {
         records: &[&'r Record],
         wanted: usize,
     ) -> Result<Vec<&'r Record>, RecordError> {
-        // Some of the evenly spaced ones repeat, openings above all: look at more until enough
-        // are new.
         let mut chosen = Vec::new();
-        let mut looked_at = wanted;
-        loop {
-            for record in evenly(records, looked_at) {
-                if chosen.len() == wanted {
-                    break;
-                }
-                let inputs = Inputs::new(&record.position()?, self.perspective);
-                if self.seen.insert((inputs.tokens, inputs.aux)) {
-                    chosen.push(record);
-                }
-            }
-            if chosen.len() == wanted || looked_at >= records.len() {
+        if records.is_empty() {
+            return Ok(chosen);
+        }
+        let order = Permutation::new(records.len() as u64, SEED, 0);
+        for index in 0..records.len() as u64 {
+            if chosen.len() == wanted {
                 break;
             }
-            looked_at *= 2;
+            let record = records[order.at(index) as usize];
+            let inputs = Inputs::new(&record.position()?, self.perspective);
+            if self.seen.insert((inputs.tokens, inputs.aux)) {
+                chosen.push(record);
+            }
         }
         Ok(chosen)
     }
@@ -135,22 +140,41 @@ mod tests {
 
     #[test]
     fn no_position_is_chosen_twice() {
-        let wanted = Wanted { calibration: 300, test: 100 };
-        let selection = Selection::new(&records(), 0.3, Perspective::Mover, wanted).unwrap();
+        let wanted = Wanted { calibration: 200, test: 100 };
+        let records = records();
+        let selection = Selection::new(&records, 0.3, Perspective::Mover, wanted).unwrap();
         let (calibration, test) = (keys(&selection.calibration), keys(&selection.test));
-        assert_eq!((calibration.len(), test.len()), (300, 100));
-        assert_eq!((positions(&selection.calibration), positions(&selection.test)), (300, 100));
+        assert_eq!((calibration.len(), test.len()), (200, 100));
+        assert_eq!((positions(&selection.calibration), positions(&selection.test)), (200, 100));
         let distinct: HashSet<_> = calibration.iter().chain(&test).collect();
-        assert_eq!(distinct.len(), 400);
+        assert_eq!(distinct.len(), 300);
         assert!(selection.calibration.iter().all(|batch| batch.positions() <= CHUNK));
+        assert!(selection.tested.iter().all(|record| record.is_held_out(0.3)));
+        // Of a game that calibrates, nothing is tested: of the held-out games, ordered by their
+        // hashes, it is every other one.
+        let games: BTreeSet<u64> =
+            records.iter().filter(|r| r.is_held_out(0.3)).map(|r| r.game_hash).collect();
+        let testing: HashSet<u64> = games.into_iter().skip(1).step_by(2).collect();
+        assert!(selection.tested.iter().all(|record| testing.contains(&record.game_hash)));
     }
 
     #[test]
     fn too_few_are_all_taken_once() {
         let position = parse_fen("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1").unwrap();
-        let record = Record::new(&position, position.legal_moves()[0], 0);
+        let record = |game_hash| {
+            let mut record = Record::new(&position, position.legal_moves()[0], 0);
+            record.game_hash = game_hash;
+            record
+        };
         let wanted = Wanted { calibration: 10, test: 10 };
-        let selection = Selection::new(&[record; 5], 0.0, Perspective::Mover, wanted).unwrap();
-        assert_eq!((positions(&selection.calibration), positions(&selection.test)), (1, 0));
+        let of = |games: &[u64], share| {
+            let records: Vec<Record> = games.iter().map(|&game| record(game)).collect();
+            let selection = Selection::new(&records, share, Perspective::Mover, wanted).unwrap();
+            (positions(&selection.calibration), positions(&selection.test))
+        };
+        assert_eq!(of(&[7; 5], 1.0), (1, 0));
+        // The other game has no position that is new.
+        assert_eq!(of(&[7, 8], 1.0), (1, 0));
+        assert_eq!(of(&[7, 8], 0.0), (0, 0));
     }
 }

@@ -4,6 +4,8 @@ use std::ops::Range;
 use kibitzer_core::net::Layer;
 use kibitzer_gpu::program::Signal;
 
+use super::histogram::Histogram;
+
 /// Most rows kept of a signal, spread over all that were seen.
 const SAMPLES: usize = 4096;
 
@@ -14,6 +16,7 @@ pub struct Observed {
     signal: Signal,
     /// Largest magnitude of each channel.
     pub peaks: Vec<f64>,
+    magnitudes: Vec<Histogram>,
     samples: Vec<f32>,
     /// Of each sample, where the golden ratio puts its row among all: a spread that no period of
     /// the rows, such as the squares of a board, falls in step with.
@@ -30,6 +33,7 @@ impl Observed {
             layer,
             signal,
             peaks: vec![0.0; width],
+            magnitudes: vec![Histogram::default(); width],
             samples: vec![],
             places: vec![],
             sieve: 0,
@@ -42,6 +46,9 @@ impl Observed {
         for (peak, &x) in self.peaks.iter_mut().zip(row) {
             self.finite &= x.is_finite();
             *peak = peak.max(f64::from(x).abs());
+        }
+        for (magnitudes, &x) in self.magnitudes.iter_mut().zip(row) {
+            magnitudes.add(x);
         }
         let place = self.rows.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.rows += 1;
@@ -66,6 +73,12 @@ impl Observed {
     /// Some of the rows seen, of each only `columns`.
     pub fn samples(&self, columns: Range<usize>) -> impl Iterator<Item = &[f32]> + Clone {
         self.samples.chunks_exact(self.peaks.len()).map(move |row| &row[columns.clone()])
+    }
+
+    /// Of each channel, the magnitude whose reach in `steps` steps leaves the least squared error.
+    pub fn ranges(&self, steps: f64) -> Vec<f64> {
+        let channels = self.magnitudes.iter().zip(&self.peaks);
+        channels.map(|(magnitudes, &peak)| magnitudes.best_range(peak, steps)).collect()
     }
 
     /// The layer and the signal.

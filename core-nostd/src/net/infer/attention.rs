@@ -17,7 +17,7 @@ use crate::{
     inputs::SQUARES,
     net::{
         Config,
-        kbz::{Bytes, LayerReader, Matrix, ModelError, Part, Scale},
+        kbz::{Bytes, InputBits, LayerReader, Matrix, ModelError, Part, Scale},
     },
 };
 
@@ -40,7 +40,7 @@ pub struct SquareAttention<'a> {
     context: Scale<'a>,
     output: Linear<'a>,
     heads: usize,
-    inputs: Width,
+    inputs: InputBits,
 }
 
 /// One head's vectors.
@@ -81,8 +81,8 @@ impl<'a> SquareAttention<'a> {
     pub fn run(&self, squares: &mut [i16], mut arena: Arena<'_>) -> Result<(), ModelError> {
         let width = self.output.rows();
         let dim = width.checked_div(self.heads).unwrap_or(0);
-        let mut inputs = Tile::take(&mut arena, SQUARES, width, self.inputs);
-        let mut contexts = Tile::take(&mut arena, SQUARES, width, self.inputs);
+        let mut inputs = Tile::take(&mut arena, SQUARES, width, self.inputs.normed());
+        let mut contexts = Tile::take(&mut arena, SQUARES, width, self.inputs.unnormed());
         let mut head = Head {
             queries: Factors::take(&mut arena, SQUARES, dim),
             keys: Rows::take(&mut arena, SQUARES, dim),

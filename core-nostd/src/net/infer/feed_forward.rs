@@ -19,7 +19,7 @@ use crate::{
     inputs::SQUARES,
     net::{
         Place,
-        kbz::{LayerReader, Matrix, ModelError, Part, Scale},
+        kbz::{InputBits, LayerReader, Matrix, ModelError, Part, Scale},
     },
 };
 
@@ -40,7 +40,7 @@ pub struct FeedForward<'a> {
     up: Linear<'a>,
     hidden: Scale<'a>,
     down: Linear<'a>,
-    inputs: Width,
+    inputs: InputBits,
 }
 
 /// What a block of hidden units is computed in.
@@ -81,11 +81,20 @@ impl<'a> FeedForward<'a> {
     /// Squares that pass together: as many as there is room for, where more are faster.
     pub fn tokens(&self, arena: &Arena<'_>) -> usize {
         let (width, hidden) = (self.down.rows(), self.gate.rows());
+        let [inputs, hiddens] = self.widths(SQUARES);
         let fits = |tokens: &usize| {
-            let tiles = words(*tokens, width, self.inputs) + words(*tokens, hidden, self.inputs);
+            let tiles = words(*tokens, width, inputs) + words(*tokens, hidden, hiddens);
             tiles + (BLOCK + 2) * tokens + buffer_words(hidden.max(width)) <= arena.free()
         };
         [SQUARES, SQUARES / 2, SQUARES / 4].into_iter().find(fits).unwrap_or(TILE)
+    }
+
+    /// How wide the inputs and the hidden units are, of so many squares at a time.
+    const fn widths(&self, tokens: usize) -> [Width; 2] {
+        match tokens {
+            1 => [Width::Single; 2],
+            _ => [self.inputs.normed(), self.inputs.unnormed()],
+        }
     }
 
     /// Adds to `stream`, `[rows, width]`, `tokens` rows at a time.
@@ -97,9 +106,9 @@ impl<'a> FeedForward<'a> {
         mut arena: Arena<'_>,
     ) -> Result<(), ModelError> {
         let (width, hidden) = (self.down.rows(), self.gate.rows());
-        let wide = if tokens == 1 { Width::Single } else { self.inputs };
-        let mut inputs = Tile::take(&mut arena, tokens, width, wide);
-        let mut hiddens = Tile::take(&mut arena, tokens, hidden, wide);
+        let widths = self.widths(tokens);
+        let mut inputs = Tile::take(&mut arena, tokens, width, widths[0]);
+        let mut hiddens = Tile::take(&mut arena, tokens, hidden, widths[1]);
         let gates = arena.take::<i32>(BLOCK * tokens);
         let sums = arena.take::<i32>(2 * tokens);
         let mut buffer = Linear::buffer(&mut arena, [&self.gate, &self.up, &self.down]);

@@ -22,14 +22,25 @@ pub enum InputBits {
     /// the DSP extension at the same price.
     #[default]
     Eleven,
+    /// 8 bits after a norm, before the queries, keys and values and before the gate and the up
+    /// projection; 11 before the output and the down projection, whose inputs have long tails.
+    Mixed,
 }
 
 impl InputBits {
-    /// The width of tiles of several tokens.
-    pub const fn width(self) -> Width {
+    /// The width of several squares after a norm.
+    pub const fn normed(self) -> Width {
+        match self {
+            InputBits::Eight | InputBits::Mixed => Width::Narrow,
+            InputBits::Eleven => Width::Wide,
+        }
+    }
+
+    /// The width of the contexts of several squares, and of their hidden units.
+    pub const fn unnormed(self) -> Width {
         match self {
             InputBits::Eight => Width::Narrow,
-            InputBits::Eleven => Width::Wide,
+            InputBits::Eleven | InputBits::Mixed => Width::Wide,
         }
     }
 }

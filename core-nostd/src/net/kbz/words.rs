@@ -1,10 +1,12 @@
 //! Typed views of sections: integers read in place, at any alignment.
 use core::iter::Peekable;
 
-use super::{ALIGNMENT, Bytes, Curve, MAX_PARTS, Matrix, ModelError, Part, Precision, Section};
+use super::{
+    ALIGNMENT, Bytes, Curve, InputBits, MAX_PARTS, Matrix, ModelError, Part, Precision, Section,
+};
 use crate::net::{
     Config, Layer,
-    infer::{Arena, Linear, Shift, Weights, Width, part, rescale},
+    infer::{Arena, Linear, Shift, Weights, part, rescale},
 };
 
 /// Little-endian halfwords.
@@ -267,8 +269,8 @@ impl<'s> LayerReader<'_, 's> {
     }
 
     /// How wide the activations are that the squares' matrices read.
-    pub const fn inputs(&self) -> Width {
-        self.precision.inputs.width()
+    pub const fn inputs(&self) -> InputBits {
+        self.precision.inputs
     }
 
     /// A matrix whose rows end in no bias.

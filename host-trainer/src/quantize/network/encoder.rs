@@ -3,7 +3,7 @@ use kibitzer_core::{
     inputs::{AUX, AUX_DENOMINATOR, SQUARES},
     net::{
         Layer, Place, Role,
-        infer::{ATTENTION_FRACTION, Width, pair_limit},
+        infer::{ATTENTION_FRACTION, pair_limit},
         kbz::Matrix,
     },
 };
@@ -38,7 +38,12 @@ impl Network<'_> {
     pub(super) fn square_attention(&mut self, layer: Layer) {
         let (width, heads) = (self.width(), self.config.heads as usize);
         let dim = width / heads;
-        let input = self.inputs(layer, Signal::Normed, self.precision.inputs.width());
+        let input = self.squares_inputs(
+            layer,
+            Signal::Normed,
+            self.precision.inputs.normed(),
+            &[Role::Query, Role::Key, Role::AttentionValue],
+        );
         self.norm(&self.vector(layer, Role::Norm1), self.squares_unit, &input.units);
 
         let peaks = self.peaks(layer, Signal::Qkv);
@@ -64,7 +69,12 @@ impl Network<'_> {
         if self.config.attention_bias {
             self.attention_bias(layer, to_exponent);
         }
-        let context = self.inputs(layer, Signal::Attended, self.precision.inputs.width());
+        let context = self.squares_inputs(
+            layer,
+            Signal::Attended,
+            self.precision.inputs.unnormed(),
+            &[Role::Output],
+        );
         let probability = fixed(ATTENTION_FRACTION);
         let channels = value.iter().zip(&context.units);
         self.words(scale(&channels.map(|(v, c)| v * probability / c).collect::<Vec<_>>()));
@@ -93,11 +103,19 @@ impl Network<'_> {
     }
 
     pub(super) fn feed_forward(&mut self, layer: Layer, place: Place, hidden: usize) {
-        let (stream_unit, width) = match place.on_squares() {
-            true => (self.squares_unit, self.precision.inputs.width()),
-            false => (self.trunk_unit, Width::Single),
+        let bits = self.precision.inputs;
+        let (stream_unit, input, hiddens) = match place.on_squares() {
+            true => (
+                self.squares_unit,
+                self.squares_inputs(layer, Signal::Normed, bits.normed(), &[Role::Gate, Role::Up]),
+                self.squares_inputs(layer, Signal::Hidden, bits.unnormed(), &[Role::Down]),
+            ),
+            false => (
+                self.trunk_unit,
+                self.inputs(layer, Signal::Normed),
+                self.inputs(layer, Signal::Hidden),
+            ),
         };
-        let input = self.inputs(layer, Signal::Normed, width);
         self.norm(&self.vector(layer, Role::Norm2), stream_unit, &input.units);
         self.linear(
             Matrix::Gate,
@@ -106,7 +124,6 @@ impl Network<'_> {
             &vec![ACTIVATION_UNIT; hidden],
         );
 
-        let hiddens = self.inputs(layer, Signal::Hidden, width);
         let up_peaks = &self.peaks(layer, Signal::GateUp)[hidden..];
         let (shift, up_units) = up_units(up_peaks, &hiddens.units);
         self.linear(Matrix::Up, &self.dense(layer, Role::Up), &input, &up_units);

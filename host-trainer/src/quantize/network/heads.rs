@@ -1,7 +1,7 @@
 //! Policy and value.
 use kibitzer_core::net::{
     Layer, Role,
-    infer::{TANH_FRACTION, Width, pair_limit},
+    infer::{TANH_FRACTION, pair_limit},
     kbz::Matrix,
 };
 use kibitzer_gpu::program::Signal;
@@ -45,7 +45,7 @@ impl Network<'_> {
     }
 
     pub(super) fn value(&mut self, layer: Layer) {
-        let hidden = self.inputs(layer, Signal::Hidden, Width::Single);
+        let hidden = self.inputs(layer, Signal::Hidden);
         let input = self.trunk_normed.clone();
         let weight = self.dense(layer, Role::Value1Weight);
         self.linear(Matrix::Value1, &weight, &input, &vec![ACTIVATION_UNIT; hidden.units.len()]);

@@ -18,10 +18,10 @@ use kibitzer_gpu::program::{NORM_EPSILON, Signal};
 use super::{
     Statistics,
     file::Values,
-    matrix::{Dense, Inputs, quantize},
+    matrix::{Dense, Inputs, largest_weights, quantize},
     number::{half, scale, word},
 };
-use units::{ACTIVATION_UNIT, HEADROOM, STREAM_STEPS, inputs};
+use units::{ACTIVATION_UNIT, HEADROOM, STREAM_STEPS, inputs, squares_inputs};
 
 /// A network being quantized.
 pub struct Network<'a> {
@@ -35,20 +35,32 @@ pub struct Network<'a> {
     /// The normalized squares and the normalized trunk, as the heads read them.
     squares_normed: Inputs,
     trunk_normed: Inputs,
+    ranges: Vec<InputRanges>,
     out: Vec<Values>,
 }
 
+/// How far the inputs of matrices reach.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InputRanges {
+    /// The layer whose signal they are.
+    pub layer: Layer,
+    /// The signal.
+    pub signal: Signal,
+    /// Of each of its first channels, the magnitude beyond which it is cut.
+    pub ranges: Vec<f64>,
+}
+
 impl<'a> Network<'a> {
-    /// The sections of all layers, in order.
+    /// The sections of all layers, in order, and the ranges of their matrices' inputs.
     pub fn quantize(
         config: &'a Config,
         parameters: &'a [f32],
         statistics: &'a Statistics,
         precision: Precision,
-    ) -> Vec<Values> {
+    ) -> (Vec<Values>, Vec<InputRanges>) {
         let normed = |layer| {
             let observed = statistics.of(layer, Signal::Output);
-            inputs(observed, 0..observed.width(), Width::Single)
+            inputs(observed, 0..observed.width())
         };
         let mut network = Network {
             config,
@@ -60,6 +72,7 @@ impl<'a> Network<'a> {
             trunk_unit: 1.0,
             squares_normed: normed(Layer::EncoderNorm),
             trunk_normed: normed(Layer::TrunkNorm),
+            ranges: vec![],
             out: vec![],
         };
         let (squares, trunk) = network.stream_peaks();
@@ -68,7 +81,7 @@ impl<'a> Network<'a> {
         for layer in layers(config) {
             network.layer(layer);
         }
-        network.out
+        (network.out, network.ranges)
     }
 
     /// Largest magnitudes on the squares' stream and on the trunk's.
@@ -101,7 +114,8 @@ impl<'a> Network<'a> {
             Layer::Ssm(_) => self.state_space(layer),
             Layer::EncoderNorm => {
                 let weight = self.vector(layer, Role::FinalNorm);
-                self.norm(&weight, self.squares_unit, &self.squares_normed.units.clone());
+                let inputs = self.noted(layer, Signal::Output, self.squares_normed.clone());
+                self.norm(&weight, self.squares_unit, &inputs.units);
             }
             Layer::Pool => {
                 let rows = self.squares_normed.units.iter();
@@ -111,7 +125,8 @@ impl<'a> Network<'a> {
             }
             Layer::TrunkNorm => {
                 let weight = self.vector(layer, Role::FinalNorm);
-                self.norm(&weight, self.trunk_unit, &self.trunk_normed.units.clone());
+                let inputs = self.noted(layer, Signal::Output, self.trunk_normed.clone());
+                self.norm(&weight, self.trunk_unit, &inputs.units);
             }
             Layer::Policy(PolicyHead::Pooled) => self.pooled_policy(layer),
             Layer::Policy(PolicyHead::FromTo) => self.pairs_policy(layer),
@@ -150,10 +165,30 @@ impl<'a> Network<'a> {
         &self.statistics.of(layer, signal).peaks
     }
 
-    /// A whole signal as the inputs of a matrix.
-    fn inputs(&self, layer: Layer, signal: Signal, width: Width) -> Inputs {
+    /// A whole signal as the inputs of matrices with one token.
+    fn inputs(&mut self, layer: Layer, signal: Signal) -> Inputs {
         let observed = self.statistics.of(layer, signal);
-        inputs(observed, 0..observed.width(), width)
+        self.noted(layer, signal, inputs(observed, 0..observed.width()))
+    }
+
+    /// A whole signal as the inputs of the squares' matrices `readers`.
+    fn squares_inputs(
+        &mut self,
+        layer: Layer,
+        signal: Signal,
+        width: Width,
+        readers: &[Role],
+    ) -> Inputs {
+        let readers: Vec<Dense> = readers.iter().map(|&role| self.dense(layer, role)).collect();
+        let observed = self.statistics.of(layer, signal);
+        self.noted(layer, signal, squares_inputs(observed, width, &largest_weights(&readers)))
+    }
+
+    /// The same inputs, whose ranges are told with the file.
+    fn noted(&mut self, layer: Layer, signal: Signal, inputs: Inputs) -> Inputs {
+        let ranges = inputs.units.iter().map(|unit| unit * inputs.limit).collect();
+        self.ranges.push(InputRanges { layer, signal, ranges });
+        inputs
     }
 
     /// A matrix's weights and scales.

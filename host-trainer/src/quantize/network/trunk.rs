@@ -1,9 +1,5 @@
 //! The trunk's layers over a single position.
-use kibitzer_core::net::{
-    Layer, Role,
-    infer::{Width, pair_limit},
-    kbz::Matrix,
-};
+use kibitzer_core::net::{Layer, Role, infer::pair_limit, kbz::Matrix};
 use kibitzer_gpu::program::Signal;
 
 use super::{
@@ -14,7 +10,7 @@ use crate::quantize::number::scale_one;
 
 impl Network<'_> {
     pub(super) fn trunk_attention(&mut self, layer: Layer) {
-        let input = self.inputs(layer, Signal::Normed, Width::Single);
+        let input = self.inputs(layer, Signal::Normed);
         self.norm(&self.vector(layer, Role::Norm1), self.trunk_unit, &input.units);
         let value = self.dense(layer, Role::AttentionValue);
         let product = self.dense(layer, Role::Output).times(&value);
@@ -25,7 +21,7 @@ impl Network<'_> {
         let c = self.config;
         let (inner, rank, states) =
             (c.ssm_inner() as usize, c.ssm_rank as usize, c.ssm_state as usize);
-        let input = self.inputs(layer, Signal::Normed, Width::Single);
+        let input = self.inputs(layer, Signal::Normed);
         self.norm(&self.vector(layer, Role::Norm1), self.trunk_unit, &input.units);
 
         let taps = self.dense(layer, Role::ConvWeight);
@@ -37,10 +33,11 @@ impl Network<'_> {
         bias.resize(2 * inner, 0.0);
         self.biases(&bias, ACTIVATION_UNIT);
 
-        let u = self.inputs(layer, Signal::Convolved, Width::Single);
+        let u = self.inputs(layer, Signal::Convolved);
         self.rescale(&u.units);
         let peaks = self.peaks(layer, Signal::XProj);
-        let step = inputs(self.statistics.of(layer, Signal::XProj), 0..rank, Width::Single);
+        let step = inputs(self.statistics.of(layer, Signal::XProj), 0..rank);
+        let step = self.noted(layer, Signal::XProj, step);
         let pair_steps = f64::from(pair_limit(states)) / HEADROOM;
         let state_unit = |peaks: &[f64]| {
             let most = peaks.iter().copied().fold(0.0, f64::max);
@@ -60,7 +57,7 @@ impl Network<'_> {
         self.biases(&self.vector(layer, Role::StepBias), ACTIVATION_UNIT);
         self.biases(&self.vector(layer, Role::Skip), ACTIVATION_UNIT);
 
-        let output = self.inputs(layer, Signal::Scanned, Width::Single);
+        let output = self.inputs(layer, Signal::Scanned);
         self.rescale(&output.units);
         self.add_to_stream(
             Matrix::OutProj,

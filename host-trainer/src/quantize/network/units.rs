@@ -18,6 +18,8 @@ const INPUT_HEADROOM: f64 = 16.0;
 const LEAST_UNIT: f64 = 1e-3;
 /// The same for 16-bit inputs.
 const LEAST_WIDE_UNIT: f64 = 1.0 / 16.0;
+/// How much of the difference between channels their ranges take.
+const SMOOTHING: f64 = 0.6;
 /// Steps from zero to the end of an i16.
 pub const STREAM_STEPS: f64 = i16::MAX as f64;
 
@@ -42,28 +44,42 @@ pub fn units(peaks: &[f64], steps: f64) -> Vec<f64> {
     units_above(LEAST_UNIT, peaks, steps)
 }
 
-/// The inputs of a matrix that reads `columns` of a signal.
-pub fn inputs(observed: &Observed, columns: Range<usize>, width: Width) -> Inputs {
+/// The inputs of a matrix with one token that reads `columns` of a signal: 16 bits are finer than
+/// 8-bit weights need, so that what calibration saw reaches only a part of them.
+pub fn inputs(observed: &Observed, columns: Range<usize>) -> Inputs {
     let peaks = &observed.peaks[columns.clone()];
-    let units = units_above(least_unit(width), peaks, steps(width, peaks.len()));
-    Inputs { metric: Metric::new(observed.samples(columns), &units), units }
+    let limit = f64::from(Width::Single.limit(peaks.len()));
+    let steps = (limit / INPUT_HEADROOM).max(limit.min(127.0));
+    let units = units_above(LEAST_WIDE_UNIT, peaks, steps);
+    Inputs { metric: Metric::new(observed.samples(columns), &units), units, limit }
 }
 
-/// Least unit of a channel, as a share of the largest.
-const fn least_unit(width: Width) -> f64 {
-    match width {
-        Width::Narrow | Width::Wide => LEAST_UNIT,
-        Width::Single => LEAST_WIDE_UNIT,
-    }
+/// The inputs of the squares' matrices that read a signal, whose weights from column c have the
+/// magnitude `weights[c]`. Ranges have the least squared error over all that calibration saw.
+pub fn squares_inputs(observed: &Observed, width: Width, weights: &[f64]) -> Inputs {
+    let columns = 0..observed.width();
+    let limit = f64::from(width.limit(observed.width()));
+    let ranges = units_above(LEAST_UNIT, &observed.ranges(limit), 1.0);
+    let ranges = match width {
+        Width::Wide => smoothed(&ranges, weights),
+        Width::Narrow | Width::Single => ranges,
+    };
+    let units: Vec<f64> = ranges.iter().map(|range| range / limit).collect();
+    Inputs { metric: Metric::new(observed.samples(columns), &units), units, limit }
 }
 
-/// Steps that reach what calibration saw; 16 bits are never coarser than 8.
-fn steps(width: Width, columns: usize) -> f64 {
-    let limit = f64::from(width.limit(columns));
-    match width {
-        Width::Narrow | Width::Wide => limit,
-        Width::Single => (limit / INPUT_HEADROOM).max(limit.min(127.0)),
-    }
+/// Ranges that leave some of the inputs' differences to the weights, as `r^a · w^(a - 1)` (after
+/// SmoothQuant, <https://arxiv.org/abs/2211.10438>); none falls below its own.
+///
+/// With ranges as they are, a column of weights counts as much as its input is strong, and a row's
+/// largest takes the steps from all others. Inputs of 11 bits have steps to spare for them.
+fn smoothed(ranges: &[f64], weights: &[f64]) -> Vec<f64> {
+    let weights = units_above(LEAST_UNIT, weights, 1.0);
+    let pairs = ranges.iter().zip(&weights);
+    let shape = |(r, w): (&f64, &f64)| r.powf(SMOOTHING) * w.powf(SMOOTHING - 1.0);
+    let shapes: Vec<f64> = pairs.map(shape).collect();
+    let factor = ranges.iter().zip(&shapes).map(|(r, s)| r / s).fold(0.0, f64::max);
+    shapes.iter().map(|shape| shape * factor).collect()
 }
 
 /// The shift after the gate's product, and the units of the up projection's rows that make one
@@ -75,4 +91,27 @@ pub fn up_units(up_peaks: &[f64], hidden_units: &[f64]) -> (i32, Vec<f64>) {
     let shift = (ACTIVATION_FRACTION as i32 + room).clamp(1, i32::from(Shift::MOST));
     let factor = f64::from(shift - ACTIVATION_FRACTION as i32).exp2();
     (shift, hidden_units.iter().map(|unit| unit / factor).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn smoothing_evens_the_weights_columns_and_cuts_nothing() {
+        let (ranges, weights) = ([8.0, 1.0, 2.0, 1.0], [1.0, 1.0, 4.0, 1.0]);
+        let found = smoothed(&ranges, &weights);
+        assert!(
+            found.iter().zip(ranges).all(|(found, range)| *found >= range - 1e-12),
+            "{found:?}"
+        );
+        // A column of weights in steps is its weight times its range.
+        let spread = |ranges: &[f64]| {
+            let columns = ranges.iter().zip(weights).map(|(r, w)| r * w);
+            columns.clone().fold(0.0, f64::max) / columns.fold(f64::INFINITY, f64::min)
+        };
+        assert!(spread(&found) < 0.6 * spread(&ranges), "{found:?}");
+        // A column without weights stays finite.
+        assert!(smoothed(&ranges, &[1.0, 0.0, 1.0, 1.0]).iter().all(|x| x.is_finite()));
+    }
 }
