@@ -61,7 +61,7 @@ fn files_of_random_integers_mean_the_same() {
     let pooled = Config { policy_head: PolicyHead::Pooled, ..odd.clone() };
     for (number, config) in [a, b, c, odd, pooled].iter().enumerate() {
         for weights in [WeightBits::Eight, WeightBits::Four] {
-            for inputs in [InputBits::Eight, InputBits::Eleven] {
+            for inputs in [InputBits::Eight, InputBits::Eleven, InputBits::Mixed] {
                 for (wild, seed) in [(false, 11), (true, 12), (true, 13)] {
                     let precision = Precision { weights, inputs };
                     let bytes = file_with(config, hash(config), precision, wild, seed);

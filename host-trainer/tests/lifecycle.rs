@@ -167,7 +167,7 @@ fn averaged_weights_are_used_where_they_are_asked_for() {
     let entropies = lines.iter().filter_map(|l| l["validation_ema"]["cross_entropy"].as_f64());
     let best = eval("--held-out=0.3 --ema --best")["cross_entropy"].as_f64();
     assert_eq!(best, entropies.min_by(f64::total_cmp));
-    let quantize = "-q quantize run games.pgn -o net.kbz --device cpu --ema --held-out 0.3";
+    let quantize = "-q quantize run games.pgn -o net.kbz --device cpu --ema --held-out 1";
     succeed(folder, &words(quantize));
     let fen = "8/8/8/8/8/8/8/K1k5 w - - 0 1";
     let analyse = |flags: &[&str]| {

@@ -99,7 +99,8 @@ fn batches_are_answered_as_positions_are() {
             &float.parameters,
             &float.statistics(positions.iter()),
             Precision::default(),
-        );
+        )
+        .file;
         let model = Model::parse(&bytes).unwrap();
         let mut scratch = vec![0; scratch_bytes(&float.config)];
         let mut batch = batches::with_capacity(positions.len());

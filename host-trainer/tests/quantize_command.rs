@@ -49,7 +49,22 @@ fn the_report_describes_the_file() {
     for layer in layers {
         assert!(layer["signal_to_noise"].as_f64().unwrap() > 30.0, "{layer}");
         assert!(layer["saturated"].as_f64().unwrap() < 0.001, "{layer}");
+        assert!(layer["clipped"].as_f64().unwrap() < 0.01, "{layer}");
     }
+    // Every stream's error is shared out over its layers.
+    let added =
+        |layers: &[Value]| layers.iter().filter_map(|layer| layer["added"].as_f64()).sum::<f64>();
+    let squares = names.iter().position(|&name| name == "encoder norm").unwrap();
+    assert!((added(&layers[..squares]) - 1.0).abs() < 1e-9, "{report}");
+    assert!((added(&layers[squares..]) - 1.0).abs() < 1e-9, "{report}");
+    // Of one calibrating position many inputs are beyond what it showed.
+    let report = quantize(folder.path(), "c.kbz", &["--json", "--calibration=1", "--inputs=8"]);
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let clipped = |layer: &Value| layer["clipped"].as_f64().unwrap();
+    assert!(
+        report["layers"].as_array().unwrap().iter().any(|layer| clipped(layer) > 0.01),
+        "{report}"
+    );
     let worst = report["worst"].as_array().unwrap();
     assert!(worst.len() >= 5 && worst[0]["kl"].as_f64() >= worst[1]["kl"].as_f64(), "{report}");
     parse_fen(worst[0]["fen"].as_str().unwrap()).unwrap();
@@ -127,18 +142,25 @@ fn mistakes_leave_no_file() {
         "cannot write there (no such file or directory), none: \
          choose a folder that exists, can be written and has room"
     );
+    for none in ["0", "0.001"] {
+        assert_eq!(
+            run(&format!("run games.pgn -o a.kbz --held-out {none}")),
+            "too few games held out, games.pgn: give more games or a larger --held-out"
+        );
+    }
     assert_eq!(
-        run("run games.pgn -o a.kbz --held-out 1"),
-        "no position to calibrate with, games.pgn: give more games or a smaller --held-out"
-    );
-    assert_eq!(
-        run("run games.pgn -o a.kbz --held-out 0"),
-        "no position to test with, games.pgn: give more games or a larger --held-out"
+        run("run games.pgn -o none/a.kbz --held-out 2"),
+        "a share out of range, --held-out: give more than 0, at most 1"
     );
     assert_eq!(
         run("run records -o a.kbz --held-out 0.5"),
         "a share of 0.5 where 0.05 was held out in packing, records: \
          leave the share out, or pack the games again with --held-out"
+    );
+    let kbz = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/demo.kbz");
+    assert_eq!(
+        run(&format!("{kbz} games.pgn -o a.kbz")),
+        format!("a quantized network, {kbz}: give the float network that it was made of")
     );
     assert!(run("records records -o a.kbz").starts_with("not a whole safetensors file"));
     assert_eq!(names(folder.path()), before);

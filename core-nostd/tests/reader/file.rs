@@ -19,8 +19,8 @@ pub struct Shape {
     pub attention_bias: bool,
     /// Whether the large matrices have weights of 4 bits.
     pub nibbles: bool,
-    /// The largest magnitude of what the squares' matrices read, but for the columns' limit.
-    squares_limit: Option<i128>,
+    /// Whether the squares' matrices read 11 bits: after a norm, and else.
+    eleven: [bool; 2],
 }
 
 impl Shape {
@@ -33,9 +33,9 @@ impl Shape {
         self.ssm_expand * self.width
     }
 
-    /// The limit of what a matrix over the squares reads.
-    pub fn squares_input(&self, columns: usize) -> i128 {
-        self.squares_limit.map_or(127, |limit| limit.min(wide(columns)))
+    /// The limit of what a matrix over the squares reads, after a norm or else.
+    pub fn squares_input(&self, columns: usize, normed: bool) -> i128 {
+        if self.eleven[usize::from(!normed)] { wide(columns).min(1023) } else { 127 }
     }
 
     /// The text of which the hash is.
@@ -140,7 +140,12 @@ impl Header<'_> {
         let [mover, from_to] = [(); 2].map(|()| self.flag());
         let (policy_dim, attention_bias) = (self.size(), self.flag());
         let (hash, nibbles) = (self.varint(), self.flag());
-        let squares_limit = self.flag().then_some(1023);
+        let eleven = match self.byte() {
+            0 => [false, false],
+            1 => [true, true],
+            2 => [false, true],
+            other => panic!("no bits {other}"),
+        };
         let shape = Shape {
             width,
             heads,
@@ -157,7 +162,7 @@ impl Header<'_> {
             policy_dim,
             attention_bias,
             nibbles,
-            squares_limit,
+            eleven,
         };
         (shape, hash)
     }

@@ -127,7 +127,7 @@ pub fn attention(sections: &mut Sections<'_>, shape: &Shape, stream: &mut Stream
     let context = Scale::read(sections, d);
     let output = Matrix::read(sections, shape, Bits::Large, [d, d]);
 
-    let limit = shape.squares_input(d);
+    let (limit, context_limit) = (shape.squares_input(d, true), shape.squares_input(d, false));
     let inputs: Stream = stream.iter().map(|row| norm.apply(row, limit)).collect();
     let of = |matrix: &Matrix, limit| -> Stream {
         inputs.iter().map(|row| matrix.all(row, limit)).collect()
@@ -150,7 +150,7 @@ pub fn attention(sections: &mut Sections<'_>, shape: &Shape, stream: &mut Stream
             let probabilities = softmax(&(0..64).map(exponent).collect::<Vec<_>>());
             for c in channels {
                 let column: Vec<_> = values.iter().map(|row| row[c]).collect();
-                contexts[c] = within(context.apply(c, dot(&probabilities, &column)), limit);
+                contexts[c] = within(context.apply(c, dot(&probabilities, &column)), context_limit);
             }
         }
         output.add_to(row, &contexts);
@@ -182,12 +182,15 @@ pub fn feed_forward(
     let shift = Scale::read(sections, 0).shift;
     let bits = if on_squares { Bits::Eight } else { Bits::Large };
     let down = Matrix::read(sections, shape, bits, [d, h]);
-    let limit = |columns| if on_squares { shape.squares_input(columns) } else { wide(columns) };
+    let limit = |columns, normed| match on_squares {
+        true => shape.squares_input(columns, normed),
+        false => wide(columns),
+    };
     for row in stream {
-        let inputs = norm.apply(row, limit(d));
+        let inputs = norm.apply(row, limit(d, true));
         let hidden = |unit| {
             let gate = curves.silu(gate.one(unit, &inputs, PREACTIVATION));
-            within(rescaled(gate, up.one(unit, &inputs, WORD), shift), limit(h))
+            within(rescaled(gate, up.one(unit, &inputs, WORD), shift), limit(h, false))
         };
         down.add_to(row, &(0..h).map(hidden).collect::<Vec<_>>());
     }

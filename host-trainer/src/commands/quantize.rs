@@ -54,7 +54,8 @@ pub struct Quantize {
     /// Positions that test.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = at_least_one)]
     positions: usize,
-    /// Share of the games that training holds out [default: that of the records, or 0.05].
+    /// Share of the games that training holds out [default: that of the records, or 0.05]; 1 for
+    /// games that it never saw.
     #[arg(long, value_name = "SHARE")]
     held_out: Option<f64>,
     /// Bits of a weight in the large matrices: 4 make a smaller file.
@@ -160,6 +161,10 @@ impl Quantize {
     /// # Errors
     /// [`UserError`] for a wrong file, an output that cannot be written, or too few games.
     pub fn run(self) -> Result<()> {
+        if self.held_out.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
+            let mend = "give more than 0, at most 1";
+            return Err(UserError::new("a share out of range", "--held-out", mend).into());
+        }
         files::require_writable(&self.output)?;
         let model = Model::choose(&self.model, self.choice)?;
         let selection = self.select(&model)?;
@@ -205,15 +210,9 @@ impl Quantize {
         let share = (&records as &dyn Examples).share(self.held_out, DEFAULT_SHARE)?;
         let selection = Selection::new(&records, share, perspective, wanted)
             .map_err(|error| blame(error, &self.games))?;
-        let too_few = |what: &str, mend| {
-            let what = format!("no position to {what} with");
-            Err(UserError::new(what, self.games.display(), mend).into())
-        };
-        if selection.calibration.is_empty() {
-            return too_few("calibrate", "give more games or a smaller --held-out");
-        }
-        if selection.test.is_empty() {
-            return too_few("test", "give more games or a larger --held-out");
+        if selection.calibration.is_empty() || selection.test.is_empty() {
+            let (what, mend) = ("too few games held out", "give more games or a larger --held-out");
+            return Err(UserError::new(what, self.games.display(), mend).into());
         }
         let found = positions(&selection.test);
         if found < self.positions {

@@ -12,7 +12,7 @@ use std::{
 use anyhow::Result;
 pub use config_json::{config_from_json, config_to_json, hash_text};
 pub use grow::{Growth, grow};
-use kibitzer_core::net::Config;
+use kibitzer_core::net::{Config, kbz::MAGIC};
 pub use tensors_file::{read_tensors, write_tensors};
 
 use crate::{checkpoint, error::UserError, files::atomic_write};
@@ -62,6 +62,10 @@ impl Model {
     pub fn choose(path: &Path, choice: Choice) -> Result<Model> {
         let file = model_file(path, choice)?;
         let bytes = fs::read(&file).map_err(|error| UserError::cannot_read(&file, &error))?;
+        if bytes.starts_with(&MAGIC) {
+            let mend = "give the float network that it was made of";
+            return Err(UserError::new("a quantized network", file.display(), mend).into());
+        }
         let (config, mut parts) = read_tensors(&bytes, &file, &[""])?;
         checkpoint::require_whole(&file, &bytes)?;
         Ok(Model { config, parameters: parts.remove(0) })

@@ -67,7 +67,7 @@ mod tests {
     fn range(values: impl Iterator<Item = f32> + Clone, steps: f64) -> f64 {
         let mut histogram = Histogram::default();
         values.clone().for_each(|x| histogram.add(x));
-        histogram.best_range(f64::from(values.fold(0.0, |most, x| most.max(x.abs()))), steps)
+        histogram.best_range(f64::from(values.fold(0f32, |most, x| most.max(x.abs()))), steps)
     }
 
     #[test]
@@ -81,7 +81,7 @@ mod tests {
     fn a_rare_peak_is_cut_where_steps_are_few() {
         let tail = (0..100_000).map(|i| if i == 77 { 3.0 } else { 0.5 + (i % 7) as f32 * 0.1 });
         let (few, many) = (range(tail.clone(), 31.0), range(tail, 1023.0));
-        assert!((1.1..2.0).contains(&few), "{few}");
+        assert!((1.0..2.0).contains(&few), "{few}");
         assert_eq!(many, 3.0);
     }
 
