@@ -2,7 +2,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use kibitzer_core::net::{Model, scratch_bytes};
+use kibitzer_core::net::{Model, preset, scratch_bytes};
 use kibitzer_core::shakmaty::fen::Fen;
 use kibitzer_core::shakmaty::{CastlingMode, Chess, Color, EnPassantMode, Position};
 use kibitzer_tests::{fixture, root};
@@ -61,4 +61,13 @@ fn the_boards_network_fits_its_class() {
     let net = Model::parse(&bytes).expect("a network");
     // What the firmware sets aside; the rest of 96 KiB is for its stack.
     assert!(scratch_bytes(net.config()) <= 32 * 1024);
+}
+
+#[test]
+fn the_trained_m4_network_fits_the_board_of_its_preset() {
+    let bytes = fs::read(fixture("m4.kbz")).expect("committed");
+    let preset = preset("m4").expect("a preset");
+    let board = preset.board.expect("made for a board");
+    assert!(bytes.len() <= board.model_bytes, "{} bytes", bytes.len());
+    assert_eq!(*Model::parse(&bytes).expect("a network").config(), preset.config());
 }
