@@ -50,6 +50,10 @@ fn main() {
     println!("cargo::rerun-if-changed={}", map.display());
     fs::copy(map, out.join("memory.x")).expect("OUT_DIR is writable");
     println!("cargo::rustc-link-search={}", out.display());
+    if env::var_os("CARGO_FEATURE_LOGGING").is_some() {
+        // Where the texts of defmt's messages lie.
+        println!("cargo::rustc-link-arg-bin=logging=-Tdefmt.x");
+    }
 }
 
 /// Bytes of the network's file, and of the RAM that its inference takes; or why it is none.

@@ -19,6 +19,7 @@ const NO_EN_PASSANT: i8 = -AUX_DENOMINATOR[5];
 
 /// From whose side the network sees the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[serde(rename_all = "lowercase")]
 pub enum Perspective {
     /// White is always at the bottom.

@@ -11,6 +11,7 @@ mod firmware;
 mod host;
 mod inference;
 mod kernels;
+mod logging;
 mod machine;
 mod proof;
 mod setup;

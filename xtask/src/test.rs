@@ -12,6 +12,7 @@ use crate::firmware;
 use crate::host::Host;
 use crate::inference::{self, Examples};
 use crate::kernels;
+use crate::logging;
 use crate::proof;
 use crate::setup::Setup;
 use crate::shell::{self, Steps};
@@ -35,9 +36,6 @@ pub fn command() -> Result<()> {
     for mut clippy in setup.toolchain.iter().flat_map(Toolchain::clippy) {
         shell::run(&mut clippy)?;
     }
-    if let Some(toolchain) = &setup.toolchain {
-        shell::run(&mut toolchain.check_defmt())?;
-    }
 
     steps.next("the firmware against the host");
     let host = Host::build(false)?;
@@ -47,6 +45,7 @@ pub fn command() -> Result<()> {
     }
     let lines = chips::check(&setup)?;
     lines.iter().flatten().for_each(|line| println!("{line}"));
+    logging::check(&setup)?.iter().flatten().for_each(|line| println!("{line}"));
     proof::link(&setup)?.iter().flatten().for_each(|line| println!("{line}"));
     let lines = kernels::compare(&setup, &Host::example("kernels")?)?;
     lines.iter().flatten().for_each(|line| println!("{line}"));

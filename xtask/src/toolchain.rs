@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::boards::{M0, M4, M33, M55, RV32};
 use crate::chips::{CHIPS, REHEARSAL};
+use crate::logging::LOGGING;
 use crate::machine::Installer;
 use crate::shell;
 
@@ -93,19 +94,12 @@ impl Toolchain {
 
     /// The same for what no other board has.
     fn clippy_of_chips(&self) -> impl Iterator<Item = Command> {
-        let rehearsal = (REHEARSAL, M4.target);
+        let more = [REHEARSAL, LOGGING].map(|name| (name, M4.target));
         let chips = CHIPS.iter().map(|chip| (chip.name, chip.board.target));
-        chips.chain([rehearsal]).filter_map(|(name, target)| {
+        chips.chain(more).filter_map(|(name, target)| {
             let only = ["--no-default-features", "--features", name, "--lib", "--bin", name];
             self.clippy_for(target, &only)
         })
-    }
-
-    /// `cargo check` of the core for a board, with the logging that only boards link.
-    pub fn check_defmt(&self) -> Command {
-        let mut command = self.cargo("check", "release", M4.target);
-        command.args(["--features", "kibitzer-core/defmt", "--lib"]);
-        command
     }
 
     fn clippy_for(&self, target: &str, what: &[&str]) -> Option<Command> {

@@ -9,6 +9,7 @@ use crate::inputs::Perspective;
 
 /// How moves are scored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[serde(rename_all = "snake_case")]
 pub enum PolicyHead {
     /// One linear layer from the trunk to the 4,672 move indices.
@@ -36,6 +37,7 @@ pub type Trunk = String<MAX_TRUNK>;
 /// The network's configuration; field names and defaults are those of the reference network
 /// in PyTorch, so that its JSON reads and writes unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[serde(default)]
 pub struct Config {
     /// Width D of every residual stream.
@@ -45,6 +47,7 @@ pub struct Config {
     /// Blocks of square attention in the encoder.
     pub encoder_blocks: u32,
     /// One letter a trunk block: `A` attention, `S` state space.
+    #[cfg_attr(feature = "defmt", defmt(Display2Format))]
     pub trunk: Trunk,
     /// Hidden width of the attention blocks' feed-forward layers, in widths.
     pub ffn_mult: u32,

@@ -58,6 +58,12 @@ pub fn last_words() -> Transmitter {
     Transmitter(Uart::start(UART0))
 }
 
+/// The second UART's transmitter for a log, whoever else holds it.
+#[cfg(feature = "logging")]
+pub fn log() -> Transmitter {
+    Transmitter(Uart::start(UART1))
+}
+
 /// The receiving half of a UART.
 pub struct Receiver(Uart);
 

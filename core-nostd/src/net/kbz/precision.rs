@@ -5,6 +5,7 @@ use crate::net::infer::Width;
 
 /// How the weights of a network's large matrices are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum WeightBits {
     /// A byte a weight.
     #[default]
@@ -15,6 +16,7 @@ pub enum WeightBits {
 
 /// How wide the activations are that the squares' matrices read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum InputBits {
     /// 8 bits: faster on chips without products of 16 bits, and with x86-64's vectors.
     Eight,
@@ -47,6 +49,7 @@ impl InputBits {
 
 /// With how many bits a network's matrices work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Precision {
     /// Of the large matrices' weights.
     pub weights: WeightBits,
