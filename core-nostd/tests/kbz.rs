@@ -1,9 +1,10 @@
 //! Reading model files: whole ones, damaged ones, and any bytes at all.
 mod common;
 mod configs;
+mod positions;
 mod random;
 
-use std::cell::Cell;
+use std::{cell::Cell, fs};
 
 use common::{crc32, file, file_with, mend};
 use configs::configs;
@@ -17,6 +18,7 @@ use kibitzer_core::{
     position::parse_fen,
     shakmaty::Chess,
 };
+use positions::positions as fixtures;
 use proptest::prelude::*;
 use random::Random;
 
@@ -240,6 +242,21 @@ fn a_slow_source_gives_the_same_answers() {
             assert_eq!(error, ModelError::Scratch { needed, actual: needed - 1 });
             assert!(Model::open(&slow, &mut vec![0; needed]).is_ok());
         }
+    }
+}
+
+#[test]
+fn a_trained_network_in_a_slow_source_gives_the_same_answers() {
+    let bytes = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/demo.kbz")).unwrap();
+    let here = Model::parse(&bytes).unwrap();
+    let slow = Slow { bytes: &bytes, reads_left: Cell::new(usize::MAX) };
+    let mut scratch = vec![0x77; 1 << 17];
+    let there = Model::open(&slow, &mut scratch).unwrap();
+    let positions = fixtures();
+    assert!(positions.len() > 250);
+    for position in positions {
+        let expected = here.evaluate(&position, &mut scratch).unwrap();
+        assert_eq!(there.evaluate(&position, &mut scratch).as_ref(), Ok(&expected));
     }
 }
 

@@ -3,10 +3,14 @@
 #![allow(dead_code)] // each program uses its own part of it
 pub mod protocol;
 
+use std::cell::Cell;
+
 use kibitzer_core::{
     board::{Board, MAX_LINE},
     legal,
-    net::{Config, Model, parameter_count, scratch_bytes},
+    net::{
+        Config, Evaluation, Model, ModelError, ReadError, Source, parameter_count, scratch_bytes,
+    },
     position::{FenError, parse_fen},
     shakmaty::{EnPassantMode, Position as _, fen::Fen},
     viveka,
@@ -24,15 +28,17 @@ const FENS: [&str; 3] = [
 ];
 
 /// A model file is refused with a sentence, or evaluated: as it is, and with the length and the
-/// checksum that its bytes should have.
+/// checksum that its bytes should have; in memory, and from a source that may fail anywhere.
 pub fn of_a_model_file(bytes: &[u8]) {
     answers_or_is_refused(bytes);
+    answers_from_a_source(bytes);
     if bytes.len() >= 20 {
         let mut mended = bytes.to_vec();
         let length = (mended.len() as u32).to_le_bytes();
         mended[8..12].copy_from_slice(&length);
         mend(&mut mended);
         answers_or_is_refused(&mended);
+        answers_from_a_source(&mended);
     }
 }
 
@@ -55,6 +61,64 @@ fn answers_or_is_refused(bytes: &[u8]) {
         assert_eq!(evaluation, answer(0xa5), "what scratch holds does not matter");
         assert_eq!(evaluation.moves().len(), position.legal_moves().len());
         assert!(evaluation.moves().windows(2).all(|pair| pair[0].logit >= pair[1].logit));
+    }
+}
+
+/// A file that is read in parts: it gives so many of them and no byte from `end` on.
+struct Chip<'a> {
+    bytes: &'a [u8],
+    end: usize,
+    reads_left: Cell<usize>,
+}
+
+impl Source for Chip<'_> {
+    fn read(&self, offset: u32, into: &mut [u8]) -> Result<(), ReadError> {
+        let left = self.reads_left.get().checked_sub(1).ok_or(ReadError)?;
+        self.reads_left.set(left);
+        let bytes = self.bytes.get(..self.end).and_then(|bytes| bytes.get(offset as usize..));
+        let bytes = bytes.and_then(|bytes| bytes.get(..into.len()));
+        into.copy_from_slice(bytes.ok_or(ReadError)?);
+        Ok(())
+    }
+}
+
+/// What a file that lies in a source says of a position, with as much scratch as it asks for.
+fn answer_of(chip: &Chip<'_>) -> Result<Evaluation, ModelError> {
+    let mut scratch = vec![0; 1 << 12];
+    let model = match Model::open(chip, &mut scratch) {
+        Err(ModelError::Scratch { needed, .. }) if needed > scratch.len() && needed < 1 << 24 => {
+            scratch.resize(needed, 0xa5);
+            Model::open(chip, &mut scratch)?
+        }
+        outcome => outcome?,
+    };
+    if !is_small(model.config()) {
+        return Ok(Evaluation::default());
+    }
+    scratch.resize(model.scratch_bytes(), 0x5a);
+    model.evaluate(&parse_fen(FENS[0]).expect("a legal position"), &mut scratch)
+}
+
+/// What can be read in memory can be read from a source, with the same answer; a source that fails,
+/// wherever it does, leads to an error or, where it was not asked again, to that answer.
+fn answers_from_a_source(bytes: &[u8]) {
+    let chip = |end, reads| Chip { bytes, end, reads_left: Cell::new(reads) };
+    let whole = answer_of(&chip(bytes.len(), usize::MAX));
+    if let Ok(model) = Model::parse(bytes)
+        && is_small(model.config())
+    {
+        let mut scratch = vec![0; scratch_bytes(model.config())];
+        let position = parse_fen(FENS[0]).expect("a legal position");
+        assert_eq!(whole, model.evaluate(&position, &mut scratch));
+    }
+    // Where it fails follows from the bytes, so that a case repeats.
+    let at = bytes.iter().fold(7usize, |sum, &byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    for failing in [chip(bytes.len(), at % 600), chip(at % (bytes.len() + 1), usize::MAX)] {
+        match answer_of(&failing) {
+            Ok(answer) => assert_eq!(Ok(answer), whole),
+            Err(ModelError::Read { .. }) => {}
+            Err(error) => assert_eq!(Err(error), whole, "no other error than without the failure"),
+        }
     }
 }
 
