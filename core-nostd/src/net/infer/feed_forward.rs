@@ -12,7 +12,7 @@ use super::{
     norm::Norm,
     parts::part_mut,
     scratch::{Arena, TILE},
-    vectors::{LANES, vectorized},
+    vectors::vectorized,
     weights::{Buffer, buffer_words},
 };
 use crate::{
@@ -53,14 +53,7 @@ struct Work<'w, 's> {
 vectorized! {
     /// Hidden activations: the product of gates and `ys`, rescaled, in the gates' place.
     fn multiply(gates: &mut [i32], ys: &[i32], shift: Shift, limit: i32) {
-        let (gates, rest) = gates.as_chunks_mut::<LANES>();
-        let (ys, rest_ys) = ys.as_chunks::<LANES>();
-        for (gates, ys) in gates.iter_mut().zip(ys) {
-            for (gate, &y) in gates.iter_mut().zip(ys) {
-                *gate = rescale(*gate, y, shift, 0, limit);
-            }
-        }
-        for (gate, &y) in rest.iter_mut().zip(rest_ys) {
+        for (gate, &y) in gates.iter_mut().zip(ys) {
             *gate = rescale(*gate, y, shift, 0, limit);
         }
     }
