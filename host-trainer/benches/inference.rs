@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kibitzer_core::net::{Config, PRESETS, Precision};
+use kibitzer_core::net::{Config, InputBits, PRESETS, Precision};
 use kibitzer_gpu::{Batch, initialise};
 use kibitzer_trainer::{
     batches,
@@ -42,13 +42,21 @@ fn positions(config: &Config) -> Vec<Batch> {
     (0..POSITIONS).map(batch_of).collect()
 }
 
-/// The network in both forms.
-fn forms(model: &Model, positions: &[Batch]) -> [(&'static str, Box<dyn Evaluate>); 2] {
+/// The network in floats, and in integers whose inputs have 11 bits, 8 or 11, and 8.
+fn forms(model: &Model, positions: &[Batch]) -> [(&'static str, Box<dyn Evaluate>); 4] {
     let statistics = calibration::calibrate(model, positions, |_| ()).expect("finite");
-    let file = quantize(&model.config, &model.parameters, &statistics, Precision::default()).file;
+    let integer = |inputs| -> Box<dyn Evaluate> {
+        let precision = Precision { inputs, ..Precision::default() };
+        let file = quantize(&model.config, &model.parameters, &statistics, precision).file;
+        Box::new(Integer::new(file).expect("a whole file"))
+    };
     let float = Device::Cpu.evaluator(model, 1).expect("a valid network");
-    let integer = Integer::new(file).expect("a whole file");
-    [("float", Box::new(float)), ("integers", Box::new(integer))]
+    [
+        ("float", Box::new(float)),
+        ("11 bits", integer(InputBits::Eleven)),
+        ("mixed", integer(InputBits::Mixed)),
+        ("8 bits", integer(InputBits::Eight)),
+    ]
 }
 
 fn networks() -> Vec<(&'static str, Model)> {
@@ -88,9 +96,11 @@ fn main() {
         let positions = positions(&model.config);
         let mut forms = forms(&model, &positions);
         let seconds = least_seconds(&mut forms, &positions);
-        let speeds =
-            forms.iter().zip(&seconds).map(|((form, _), s)| format!("{form} {:.0}", 1.0 / s));
+        let speeds = forms
+            .iter()
+            .zip(&seconds)
+            .map(|((form, _), s)| format!("{form} {:.0} ({:.2})", 1.0 / s, seconds[0] / s));
         let speeds = speeds.collect::<Vec<_>>().join(", ");
-        println!("{name}: {speeds} positions a second; ratio {:.2}", seconds[0] / seconds[1]);
+        println!("{name}: {speeds} positions a second (of floats')");
     }
 }

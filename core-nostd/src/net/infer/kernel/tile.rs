@@ -24,6 +24,9 @@ pub struct Tile<'s> {
     columns: usize,
     tokens: usize,
     width: Width,
+    /// Whether the activations are bytes.
+    #[cfg(kernels = "x86")]
+    bytes: bool,
 }
 
 impl<'s> Tile<'s> {
@@ -34,13 +37,33 @@ impl<'s> Tile<'s> {
         debug_assert!(tokens == 1 || tokens.is_multiple_of(2));
         let needed = words(tokens, columns, width);
         let words = arena.take::<u32>(needed);
-        if words.len() < needed {
-            return Tile { words, columns: 0, tokens: 0, width };
+        #[cfg(kernels = "x86")]
+        let (bytes, zeros) = match chosen::are_bytes(width) {
+            true => (true, chosen::ZEROS),
+            false => (false, 0),
+        };
+        #[cfg(not(kernels = "x86"))]
+        let zeros = 0;
+        let mut tile = Tile {
+            words,
+            columns,
+            tokens,
+            width,
+            #[cfg(kernels = "x86")]
+            bytes,
+        };
+        if tile.words.len() < needed {
+            (tile.columns, tile.tokens) = (0, 0);
+        } else if !columns.is_multiple_of(GROUP) {
+            tile.words.fill(zeros);
         }
-        if !columns.is_multiple_of(GROUP) {
-            words.fill(0);
-        }
-        Tile { words, columns, tokens, width }
+        tile
+    }
+
+    /// Whether the activations are bytes.
+    #[cfg(kernels = "x86")]
+    pub const fn are_bytes(&self) -> bool {
+        self.bytes
     }
 
     /// Tokens.
@@ -86,7 +109,10 @@ impl<'s> Tile<'s> {
             return values.for_each(|value| chosen::set_single(self.words, column, value));
         }
         #[cfg(kernels = "x86")]
-        chosen::set_column(self.words, self.tokens, column, values, 0);
+        match self.bytes {
+            true => chosen::set_bytes(self.words, self.tokens, column, values, 0),
+            false => chosen::set_column(self.words, self.tokens, column, values, 0),
+        }
         #[cfg(not(kernels = "x86"))]
         {
             let (groups, mut values) = (self.groups(), values);
@@ -101,7 +127,13 @@ impl<'s> Tile<'s> {
             return chosen::set_single(self.words, column, value);
         }
         #[cfg(kernels = "x86")]
-        chosen::set_several(self.words, self.tokens, token, column, value);
+        match self.bytes {
+            true => {
+                let value = core::iter::once(value);
+                chosen::set_bytes(self.words, self.tokens, column, value, token);
+            }
+            false => chosen::set_several(self.words, self.tokens, token, column, value),
+        }
         #[cfg(not(kernels = "x86"))]
         {
             let groups = self.groups();
@@ -113,7 +145,13 @@ impl<'s> Tile<'s> {
     pub fn set_row(&mut self, token: usize, first: usize, values: &[i16]) {
         #[cfg(kernels = "x86")]
         if self.width != Width::Single && first.is_multiple_of(GROUP) {
-            return chosen::set_row(self.words, self.tokens, token, first, values);
+            let (groups, rest) = values.as_chunks();
+            match self.bytes {
+                true => chosen::set_row_bytes(self.words, self.tokens, token, first, groups),
+                false => chosen::set_row(self.words, self.tokens, token, first, groups),
+            }
+            let first = first + values.len() - rest.len();
+            return rest.iter().zip(first..).for_each(|(&x, column)| self.set(token, column, x));
         }
         values.iter().zip(first..).for_each(|(&x, column)| self.set(token, column, x));
     }

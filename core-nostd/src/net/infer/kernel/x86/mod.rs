@@ -2,8 +2,8 @@
 //!
 //! Tokens lie side by side, one in each lane of a vector, so that sums need not be added across
 //! lanes. Of several tokens, activations are halfwords: a word holds two columns of a token,
-//! adjacent in the order of the weights, and the words of a pair's tokens follow one another. Of a
-//! single token, activations are halfwords in the order of the weights, each group twice, once for
+//! adjacent in the order of the weights, and the words of a pair's tokens follow one another; with
+//! VNNI those of 8 bits are bytes, of which a word holds a group. Of a single token, activations are halfwords in the order of the weights, each group twice, once for
 //! each row of a pair.
 //!
 //! Loads through pointers, and calls of functions compiled for vectors, are `unsafe`: hence the
@@ -31,6 +31,16 @@ pub use rows::{Factors, Rows};
 /// Pairs of rows whose sums are computed together: as many as there are registers for.
 pub const PAIRS: usize = 2;
 
+/// Four bytes that stand for zeros: bytes are 128 more than the activations, since the processor
+/// multiplies bytes with a sign by bytes without.
+pub const ZEROS: u32 = 0x8080_8080;
+
+/// Whether activations of this width are bytes: those of 8 bits, where the processor has
+/// instructions for sums of products of bytes.
+pub fn are_bytes(width: Width) -> bool {
+    width == Width::Narrow && Vectors::used() == Vectors::Avx512
+}
+
 /// Words of the activations `[tokens, columns]`, of which there are an even number or one.
 pub const fn words(tokens: usize, columns: usize, width: Width) -> usize {
     let groups = columns.div_ceil(GROUP);
@@ -55,16 +65,32 @@ pub fn set_several(words: &mut [u32], tokens: usize, token: usize, column: usize
     set_column(words, tokens, column, core::iter::once(value), token);
 }
 
-/// Sets columns of one of several tokens, from `first` on, which begins a group.
-pub fn set_row(words: &mut [u32], tokens: usize, token: usize, first: usize, values: &[i16]) {
-    let (groups, rest) = values.as_chunks::<GROUP>();
+/// Sets groups of columns of one of several tokens, from `first` on, which begins a group.
+pub fn set_row(
+    words: &mut [u32],
+    tokens: usize,
+    token: usize,
+    first: usize,
+    groups: &[[i16; GROUP]],
+) {
     let places = words.get_mut(first / GROUP * 2 * tokens + token..).unwrap_or(&mut []);
     let halves = |a: i16, b: i16| u32::from(a.cast_unsigned()) | u32::from(b.cast_unsigned()) << 16;
     let pairs = groups.iter().flat_map(|&[a, b, c, d]| [halves(a, c), halves(b, d)]);
     places.iter_mut().step_by(tokens).zip(pairs).for_each(|(place, pair)| *place = pair);
-    for (column, &value) in (first + groups.len() * GROUP..).zip(rest) {
-        set_several(words, tokens, token, column, value);
-    }
+}
+
+/// The same of bytes.
+pub fn set_row_bytes(
+    words: &mut [u32],
+    tokens: usize,
+    token: usize,
+    first: usize,
+    groups: &[[i16; GROUP]],
+) {
+    let places = words.get_mut(first / GROUP * tokens + token..).unwrap_or(&mut []);
+    let group = |&[a, b, c, d]: &[i16; GROUP]| u32::from_le_bytes([a, c, b, d].map(|x| x as u8));
+    let groups = groups.iter().map(|x| group(x) ^ ZEROS);
+    places.iter_mut().step_by(tokens).zip(groups).for_each(|(place, group)| *place = group);
 }
 
 /// Sets a column of the tokens from `first` on.
@@ -80,6 +106,20 @@ pub fn set_column(
     let words = words.get_mut(pair * tokens + first..).unwrap_or(&mut []);
     let pairs = bytemuck::cast_slice_mut::<u32, [i16; 2]>(words);
     pairs.iter_mut().zip(values).for_each(|(pair, value)| pair[place % 2] = value);
+}
+
+/// Sets a column of the bytes of the tokens from `first` on.
+pub fn set_bytes(
+    words: &mut [u32],
+    tokens: usize,
+    column: usize,
+    values: impl Iterator<Item = i16>,
+    first: usize,
+) {
+    let words = words.get_mut(column / GROUP * tokens + first..).unwrap_or(&mut []);
+    let groups = bytemuck::cast_slice_mut::<u32, [u8; GROUP]>(words);
+    let zero = ZEROS as u8;
+    groups.iter_mut().zip(values).for_each(|(group, x)| group[place(column)] = x as u8 ^ zero);
 }
 
 /// Bytes of a line of cache.
@@ -121,6 +161,9 @@ fn prefetch_after(weights: &[i8], part: usize, parts: usize) {
 /// The sums of one or two pairs of rows for the words of some tokens, as many as a row has sums.
 pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
     let (tokens, groups) = (tile.tokens(), tile.groups());
+    if tile.are_bytes() {
+        return byte_sums(weights, tile, sums);
+    }
     let mut extended = [[[0; CHUNK * GROUP]; 2]; PAIRS];
     sums.fill(0);
     let bytes = weights;
@@ -142,6 +185,25 @@ pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
             extend(&second[chunk(second)], b);
             let [a, b] = [a, b].map(|pair| pair.each_ref().map(|row| &row[..length]));
             add_products([a[0], a[1], b[0], b[1]], words, sums);
+        }
+    }
+}
+
+/// [`pair_sums`] of activations that are bytes.
+fn byte_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
+    let (words, groups) = (tile.words(), tile.groups());
+    prefetch_after(weights, 0, 1);
+    let weights = weights.as_chunks::<PAIR_GROUP>().0;
+    let (first, second) = weights.split_at(groups.min(weights.len()));
+    let rows = if second.is_empty() { 2 } else { 4 };
+    assert!(first.len() == groups && (second.is_empty() || second.len() == groups));
+    assert!(sums.len() == rows * tile.tokens() && words.len() >= groups * tile.tokens());
+    // SAFETY: activations are bytes only where the processor has these vectors; the lengths are
+    // as wanted.
+    unsafe {
+        match rows {
+            2 => avx512::byte_products([first], words, sums),
+            _ => avx512::byte_products([first, second], words, sums),
         }
     }
 }
