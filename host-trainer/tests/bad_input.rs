@@ -181,7 +181,7 @@ fn a_model_of_another_architecture_is_refused_with_both_hashes() {
 fn a_model_file_must_be_whole_and_of_the_same_architecture() {
     let folder = folder_with_run();
     let folder = folder.path();
-    let quantize = "-q quantize run records -o net.kbz --device cpu";
+    let quantize = "-q quantize run games.pgn --held-out 1 -o net.kbz --device cpu";
     succeed(folder, &words(quantize));
     let whole = fs::read(folder.join("net.kbz")).unwrap();
     let mut flipped = whole.clone();

@@ -145,7 +145,10 @@ fn a_quantized_run_is_compared_with_its_float_network() {
     let folder = folder_with_records();
     let folder = folder.path();
     succeed(folder, &strings(&train("run")));
-    succeed(folder, &["-q", "quantize", "run", "records", "-o", "net.kbz", "--device", "cpu"]);
+    succeed(
+        folder,
+        &["-q", "quantize", "run", "games.pgn", "--held-out=1", "-o", "net.kbz", "--device", "cpu"],
+    );
     let eval = ["eval", "run", "records", "--json", "--device", "cpu", "--against", "net.kbz"];
     let report: Value = serde_json::from_str(&succeed(folder, &eval)).unwrap();
     let parity = &report["parity"];
