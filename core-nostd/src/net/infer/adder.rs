@@ -1,7 +1,10 @@
 //! Outputs of a matrix, channel by channel, on their way to a stream that lies row by row.
-#[cfg(kernels = "x86")]
-use super::vectors::{LANES, vectorized};
 use super::{arithmetic::saturating_add, linear::Sums};
+#[cfg(kernels = "x86")]
+use super::{
+    kernel::{self, rescale_to},
+    vectors::{LANES, vectorized},
+};
 #[cfg(kernels = "x86")]
 use crate::inputs::SQUARES;
 
@@ -37,11 +40,20 @@ impl<'s> Adder<'s> {
     /// Adds outputs to a channel of every row. Channels come in order.
     #[cfg(kernels = "x86")]
     pub fn add(&mut self, channel: usize, sums: Sums<'_>) {
-        let ys = sums.within(i32::MAX);
-        self.block[self.filled % LANES][..ys.len()].copy_from_slice(ys);
+        let row = &mut self.block[self.filled % LANES];
+        match sums.rescaling() {
+            Some((sums, rescaling)) => rescale_to(sums, &rescaling, row),
+            None => {
+                let ys = sums.within(i32::MAX);
+                row[..ys.len()].copy_from_slice(ys);
+            }
+        }
         self.filled += 1;
         if self.filled == LANES {
-            add_block(self.stream, self.width, channel + 1 - LANES, &self.block);
+            let first = channel + 1 - LANES;
+            if !kernel::add_block(self.stream, self.width, first, &self.block) {
+                add_block(self.stream, self.width, first, &self.block);
+            }
             self.filled = 0;
         } else if channel + 1 == self.width {
             for (channel, ys) in (channel + 1 - self.filled..).zip(&self.block[..self.filled]) {

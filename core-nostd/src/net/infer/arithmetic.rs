@@ -1,5 +1,5 @@
 //! Fixed-point arithmetic with one rounding, the same on every machine.
-#[cfg(kernels = "dsp")]
+#[cfg(any(kernels = "dsp", kernels = "x86"))]
 use super::kernel::Rescaling;
 use super::vectors::{LANES, vectorized};
 
@@ -102,7 +102,7 @@ vectorized! {
         bias: i32,
         limit: i32,
     ) {
-        #[cfg(kernels = "dsp")]
+        #[cfg(any(kernels = "dsp", kernels = "x86"))]
         if let Some(rescaling) = Rescaling::new(multiplier, shift, room)
             && bias == 0
             && super::kernel::rescale_all(values, &rescaling, limit)

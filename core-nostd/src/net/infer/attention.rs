@@ -1,5 +1,5 @@
 //! Attention: over the squares, and over the single position of the trunk.
-#[cfg(kernels = "dsp")]
+#[cfg(any(kernels = "dsp", kernels = "x86"))]
 use super::kernel::{self, Exponents, Rescaling};
 use super::{
     adder::{Adder, add_to},
@@ -196,7 +196,7 @@ pub fn rescale_context(
     query: usize,
     first: usize,
 ) {
-    #[cfg(kernels = "dsp")]
+    #[cfg(any(kernels = "dsp", kernels = "x86"))]
     if let Some(rescaling) = Rescaling::new(0, shift, 0)
         && kernel::store_each(contexts, query, first, sums, multipliers, &rescaling)
     {
@@ -227,7 +227,7 @@ pub fn attend(
     probabilities: &mut Factors<'_>,
     row: usize,
 ) {
-    #[cfg(kernels = "dsp")]
+    #[cfg(any(kernels = "dsp", kernels = "x86"))]
     if let Some(exponents) = exponents_of(scale, &bias)
         && kernel::attention(scores, &exponents, probabilities, row)
     {
@@ -243,7 +243,7 @@ pub fn attend(
 }
 
 /// The same as assembly reads it.
-#[cfg(kernels = "dsp")]
+#[cfg(any(kernels = "dsp", kernels = "x86"))]
 fn exponents_of<'b>(
     (multiplier, shift): (i32, Shift),
     bias: &Option<Bias<'b>>,

@@ -1,7 +1,9 @@
 //! The gated feed-forward layer.
 use core::ops::Range;
 
-#[cfg(kernels = "dsp")]
+#[cfg(kernels = "x86")]
+use super::curves::ACTIVATION_LIMIT;
+#[cfg(any(kernels = "dsp", kernels = "x86"))]
 use super::kernel;
 use super::{
     adder::Adder,
@@ -135,6 +137,10 @@ impl<'a> FeedForward<'a> {
     ) -> Result<(), ModelError> {
         let Work { gates, sums, buffer } = work;
         let tokens = inputs.tokens();
+        #[cfg(kernels = "x86")]
+        if tokens == 1 {
+            return self.gated_single(units, curves, inputs, buffer, hiddens);
+        }
         let (left, shift) = self.hidden.shift().left_as_well(GATE_ROOM);
         let first = |unit: usize| (unit - units.start) * tokens;
         self.gate.each(units.clone(), inputs, sums, buffer, &mut |unit, sums| {
@@ -146,10 +152,45 @@ impl<'a> FeedForward<'a> {
     }
 }
 
+/// As [`FeedForward::gated`] for one token, whose units fill a vector.
+#[cfg(kernels = "x86")]
+impl FeedForward<'_> {
+    fn gated_single(
+        &self,
+        units: Range<usize>,
+        curves: &Curves<'_>,
+        inputs: &Tile<'_>,
+        buffer: &mut Buffer<'_>,
+        hiddens: &mut Tile<'_>,
+    ) -> Result<(), ModelError> {
+        let [mut gates, mut silus, mut ups] = [[0; BLOCK]; 3];
+        let (left, shift) = self.hidden.shift().left_as_well(GATE_ROOM);
+        let first = units.start;
+        self.gate.each_single(
+            units.clone(),
+            inputs,
+            buffer,
+            ACTIVATION_LIMIT,
+            &mut |unit, y| {
+                gates[unit - first] = y;
+            },
+        )?;
+        curves.silu_each(&gates, left, &mut silus);
+        self.up.each_single(units.clone(), inputs, buffer, i32::MAX, &mut |unit, y| {
+            ups[unit - first] = y;
+        })?;
+        multiply(&mut silus, &ups, shift, hiddens.limit());
+        for (unit, y) in units.zip(silus) {
+            hiddens.set(0, unit, y as i16);
+        }
+        Ok(())
+    }
+}
+
 /// Sets `unit` of every token to the product of its gate and its up projection, shifted and within
 /// the tile's limit. The gates are overwritten.
 pub fn gate(gates: &mut [i32], sums: Sums<'_>, shift: Shift, hiddens: &mut Tile<'_>, unit: usize) {
-    #[cfg(kernels = "dsp")]
+    #[cfg(any(kernels = "dsp", kernels = "x86"))]
     if let Some((sums, rescaling)) = sums.rescaling()
         && kernel::hidden(gates, sums, &rescaling, shift, hiddens, unit)
     {

@@ -3,7 +3,7 @@ use core::ops::Range;
 
 #[cfg(kernels = "x86")]
 use super::kernel::PAIRS;
-#[cfg(kernels = "dsp")]
+#[cfg(any(kernels = "dsp", kernels = "x86"))]
 use super::kernel::Rescaling;
 use super::{
     arithmetic::{Shift, rescale, rescale_all},
@@ -184,7 +184,7 @@ impl<'s> Sums<'s> {
     }
 
     /// The sums, and what rescales them, if that is all there is to do.
-    #[cfg(kernels = "dsp")]
+    #[cfg(any(kernels = "dsp", kernels = "x86"))]
     pub fn rescaling(&self) -> Option<(&[i32], Rescaling)> {
         let rescaling = Rescaling::new(self.multiplier, self.shift, self.room)?;
         (self.bias == 0).then_some((&*self.sums, rescaling))
@@ -192,7 +192,7 @@ impl<'s> Sums<'s> {
 
     /// Sets a column of `rows` to the outputs, within `±limit`, which is at most 32,767.
     pub fn into_column(self, rows: &mut impl Columns, column: usize, limit: i32) {
-        #[cfg(kernels = "dsp")]
+        #[cfg(any(kernels = "dsp", kernels = "x86"))]
         if let Some((sums, rescaling)) = self.rescaling()
             && rows.store_column(column, sums, &rescaling, limit)
         {
@@ -203,7 +203,7 @@ impl<'s> Sums<'s> {
 
     /// Sets a row of `rows` to the outputs, within ±32,767.
     pub fn into_row(self, rows: &mut Rows<'_>, row: usize) {
-        #[cfg(kernels = "dsp")]
+        #[cfg(any(kernels = "dsp", kernels = "x86"))]
         if let Some((sums, rescaling)) = self.rescaling()
             && rows.store_row(row, sums, &rescaling)
         {

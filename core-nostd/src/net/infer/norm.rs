@@ -1,5 +1,5 @@
 //! Root-mean-square norm in integers.
-#[cfg(kernels = "dsp")]
+#[cfg(any(kernels = "dsp", kernels = "x86"))]
 use super::kernel::{self, Rescaling};
 use super::{
     arithmetic::{Shift, quotient, rescale, root, wide_limit},
@@ -49,7 +49,7 @@ vectorized! {
 }
 
 fn sum_of_squares(row: &[i16]) -> u64 {
-    #[cfg(kernels = "dsp")]
+    #[cfg(any(kernels = "dsp", kernels = "x86"))]
     if let Some(sum) = kernel::sum_of_squares(row) {
         return sum;
     }
@@ -90,7 +90,7 @@ impl<'a> Norm<'a> {
     #[inline(never)]
     pub fn apply(&self, row: &[i16], tile: &mut Tile<'_>, token: usize) {
         let scaling = self.scaling(row, tile.limit());
-        #[cfg(kernels = "dsp")]
+        #[cfg(any(kernels = "dsp", kernels = "x86"))]
         if let Some(rescaling) = Rescaling::new(scaling.factor, scaling.shift, 0)
             && kernel::norm(row, self.gains.bytes(), &rescaling, tile, token)
         {

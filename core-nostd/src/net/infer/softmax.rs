@@ -20,21 +20,12 @@ pub const POWER_DROP: u32 = 6;
 /// Fraction bits of the reciprocal of a sum of powers, less those of the sum.
 pub const RECIPROCAL: u32 = 2 * POWER_FRACTION - POWER_DROP;
 
-/// Turns the binary exponents of all squares, in 16 fraction bits, into probabilities in
-/// [`ATTENTION_FRACTION`] bits. Each is rounded once; their sum exceeds 1.0 by rounding only.
-/// `scores` are overwritten.
-#[inline(never)]
-pub fn attention(scores: &mut [i32; SQUARES], probabilities: &mut [i16; SQUARES]) {
-    #[cfg(kernels = "x86")]
-    if super::kernel::softmax(scores, probabilities) {
-        return;
-    }
-    by_table(scores, probabilities);
-}
-
 vectorized! {
-    /// [`attention`], with the table in memory.
-    fn by_table(scores: &mut [i32; SQUARES], probabilities: &mut [i16; SQUARES]) {
+    /// Turns the binary exponents of all squares, in 16 fraction bits, into probabilities in
+    /// [`ATTENTION_FRACTION`] bits. Each is rounded once; their sum exceeds 1.0 by rounding only.
+    /// `scores` are overwritten.
+    #[inline(never)]
+    pub fn attention(scores: &mut [i32; SQUARES], probabilities: &mut [i16; SQUARES]) {
         const SHIFT: u32 = RECIPROCAL - ATTENTION_FRACTION;
         let most = scores.iter().copied().fold(i32::MIN, i32::max);
         let mut sum = 0u32;
@@ -109,10 +100,8 @@ mod tests {
         #[test]
         fn attention_bounds_any_scores(scores in prop::collection::vec(any::<i32>(), SQUARES)) {
             let scores: [i32; SQUARES] = scores.try_into().unwrap();
-            let [mut probabilities, mut others] = [[0; SQUARES]; 2];
+            let mut probabilities = [0; SQUARES];
             attention(&mut scores.clone(), &mut probabilities);
-            by_table(&mut scores.clone(), &mut others);
-            prop_assert_eq!(probabilities, others);
             let sum: i32 = probabilities.iter().map(|&p| i32::from(p)).sum();
             prop_assert!(probabilities.iter().all(|&p| p >= 0));
             prop_assert!((32_768 - 33..=32_768 + 32).contains(&sum), "{sum}");

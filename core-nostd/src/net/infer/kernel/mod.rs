@@ -20,6 +20,8 @@ mod dsp;
 mod packed;
 #[cfg_attr(any(kernels = "armv6m", kernels = "dsp", kernels = "x86"), allow(dead_code))]
 mod plain;
+#[cfg(any(kernels = "dsp", kernels = "x86"))]
+mod rescaling;
 #[cfg_attr(kernels = "dsp", allow(dead_code))]
 mod rows;
 mod tile;
@@ -37,19 +39,20 @@ use plain as chosen;
 use x86 as chosen;
 
 #[cfg(kernels = "dsp")]
-pub use chosen::{
-    Exponents, Rescaling, add_channel, attention, hidden, norm, rescale_all, silu, store_each,
-    sum_of_squares,
-};
+pub use chosen::add_channel;
 #[cfg(any(kernels = "dsp", kernels = "x86"))]
 pub use chosen::{Factors, Rows};
+#[cfg(any(kernels = "dsp", kernels = "x86"))]
+pub use chosen::{attention, hidden, norm, rescale_all, silu, store_each, sum_of_squares};
+#[cfg(any(kernels = "dsp", kernels = "x86"))]
+pub use rescaling::{Exponents, Rescaling};
 pub use rows::{Columns, dot_sums, row_halves};
 #[cfg(not(any(kernels = "dsp", kernels = "x86")))]
 pub use rows::{Rows, Rows as Factors};
 pub use tile::{Tile, tile_words, words};
 pub use width::Width;
 #[cfg(kernels = "x86")]
-pub use x86::{PAIRS, gated, softmax};
+pub use x86::{PAIRS, add_block, gated, rescale_to};
 
 /// The sums of a pair of rows for every token of `tile`, which has several:
 /// `sums[r · tokens + t]` is `Σ weight[r, c] · activation[t, c]`.

@@ -1,4 +1,6 @@
 //! Rows of 16-bit factors, one after another.
+#[cfg(kernels = "x86")]
+use crate::net::infer::parts::part_mut;
 use crate::net::{
     infer::{parts::part, scratch::Arena},
     kbz::GROUP,
@@ -19,8 +21,8 @@ pub trait Columns {
     /// Sets a column of every row.
     fn set_column(&mut self, column: usize, values: impl Iterator<Item = i16>);
 
-    /// Sets a column to rescaled sums within `±limit`, if assembly can.
-    #[cfg(kernels = "dsp")]
+    /// Sets a column to rescaled sums within `±limit`, if assembly or vectors can.
+    #[cfg(any(kernels = "dsp", kernels = "x86"))]
     fn store_column(
         &mut self,
         column: usize,
@@ -51,6 +53,12 @@ impl<'s> Rows<'s> {
         halves.zip(values).for_each(|(half, value)| *half = value);
     }
 
+    /// Row number `row`, to be written.
+    #[cfg(kernels = "x86")]
+    pub fn row_mut(&mut self, row: usize) -> &mut [i16] {
+        part_mut(self.halves, row * self.length, self.length)
+    }
+
     /// Row number `row`.
     pub fn row(&self, row: usize) -> &[i16] {
         part(self.halves, row * self.length, self.length)
@@ -66,6 +74,12 @@ impl Columns for Rows<'_> {
                 *half = value;
             }
         }
+    }
+
+    /// Columns of rows one after another are no vectors.
+    #[cfg(kernels = "x86")]
+    fn store_column(&mut self, _: usize, _: &[i32], _: &super::Rescaling, _: i32) -> bool {
+        false
     }
 }
 

@@ -82,7 +82,7 @@ impl<'s> Tile<'s> {
     }
 
     /// The same, to be written.
-    #[cfg(kernels = "dsp")]
+    #[cfg(any(kernels = "dsp", kernels = "x86"))]
     pub const fn words_mut(&mut self) -> &mut [u32] {
         self.words
     }

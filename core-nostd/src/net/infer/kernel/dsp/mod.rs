@@ -35,15 +35,15 @@ mod rows;
 mod single;
 mod steps;
 
-use super::{Tile, plain};
-use crate::net::{infer::arithmetic::Shift, kbz::PAIR_GROUP};
+use super::{Rescaling, Tile, plain};
+use crate::net::kbz::PAIR_GROUP;
 
 pub use plain::{set_paired, set_pairs, set_single};
 /// Both factors of a product lie alike.
 pub use rows::{Rows, Rows as Factors};
 
 pub use steps::{
-    Exponents, add_channel, attention, hidden, norm, rescale_all, silu, store_each, sum_of_squares,
+    add_channel, attention, hidden, norm, rescale_all, silu, store_each, sum_of_squares,
 };
 
 /// Halfwords hold wide activations as they hold narrow ones.
@@ -53,30 +53,6 @@ pub use pair_sums as wide_pair_sums;
 const TOKEN_GROUP: usize = PAIR_GROUP / 2;
 /// Bytes of a chunk of weights.
 const CHUNK_BYTES: usize = pairs::CHUNK * PAIR_GROUP;
-
-/// A rescaling by more than 32 bits, as assembly reads it: `(x << left) · multiplier`, of which the
-/// upper word and the half are shifted.
-#[derive(Debug, Clone, Copy)]
-#[repr(C)]
-pub struct Rescaling {
-    multiplier: i32,
-    left: u32,
-    half: i32,
-    right: u32,
-}
-
-impl Rescaling {
-    /// Of numbers below 2^(31 − `room`) in magnitude; `None` where too few bits go.
-    pub const fn new(multiplier: i32, shift: Shift, room: u32) -> Option<Rescaling> {
-        let (left, shift) = shift.widened(room);
-        match shift.bits() {
-            bits @ 33.. => {
-                Some(Rescaling { multiplier, left, half: 1 << (bits - 33), right: bits - 32 })
-            }
-            _ => None,
-        }
-    }
-}
 
 pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
     let (groups, tokens) = (tile.groups(), tile.tokens());

@@ -11,7 +11,7 @@ use crate::{
         infer::{
             arithmetic::{Shift, quotient},
             exp::{POWERS, WITHIN_BITS},
-            kernel::{Tile, Width},
+            kernel::{Exponents, Tile, Width},
             softmax::{POWER_DROP, RECIPROCAL},
         },
         kbz::GROUP,
@@ -210,23 +210,6 @@ pub fn hidden(
     // places.
     unsafe { gates::hidden(gates, sums, pairs, first, rescaling, &product) };
     true
-}
-
-/// What makes binary exponents of a query's scores.
-#[derive(Debug)]
-pub struct Exponents<'a> {
-    /// A bias for each key.
-    pub biases: &'a [i8; SQUARES],
-    pub score: Rescaling,
-    pub bias: Rescaling,
-}
-
-impl Exponents<'static> {
-    /// Without biases.
-    pub const fn of_scores(score: Rescaling) -> Self {
-        let nothing = Rescaling { multiplier: 0, left: 0, half: 1, right: 1 };
-        Exponents { biases: &[0; SQUARES], score, bias: nothing }
-    }
 }
 
 /// Turns the scores of a query into probabilities, in a row of `probabilities`. The scores are

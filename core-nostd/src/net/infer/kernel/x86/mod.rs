@@ -12,21 +12,23 @@
 mod avx2;
 mod avx512;
 mod rows;
+mod steps;
 #[cfg(test)]
 mod tests;
 
 use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
 use super::{Tile, Width};
-use crate::{
-    inputs::SQUARES,
-    net::{
-        infer::vectors::{Vectors, vectorized},
-        kbz::{GROUP, PAIR_GROUP, place},
-    },
+use crate::net::{
+    infer::vectors::{Vectors, vectorized},
+    kbz::{GROUP, PAIR_GROUP, place},
 };
 
 pub use rows::{Factors, Rows};
+pub use steps::{
+    add_block, attention, has_steps, hidden, norm, rescale_all, rescale_to, silu, store_each,
+    sum_of_squares,
+};
 
 /// Pairs of rows whose sums are computed together: as many as there are registers for.
 pub const PAIRS: usize = 2;
@@ -161,8 +163,8 @@ fn prefetch_after(weights: &[i8], part: usize, parts: usize) {
 /// The sums of one or two pairs of rows for the words of some tokens, as many as a row has sums.
 pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
     let (tokens, groups) = (tile.tokens(), tile.groups());
-    if tile.are_bytes() {
-        return byte_sums(weights, tile, sums);
+    if Vectors::used() == Vectors::Avx512 {
+        return sums_by_512_bits(weights, tile, sums);
     }
     let mut extended = [[[0; CHUNK * GROUP]; 2]; PAIRS];
     sums.fill(0);
@@ -189,21 +191,24 @@ pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
     }
 }
 
-/// [`pair_sums`] of activations that are bytes.
-fn byte_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
+/// [`pair_sums`] with 512 bits.
+fn sums_by_512_bits(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
     let (words, groups) = (tile.words(), tile.groups());
     prefetch_after(weights, 0, 1);
     let weights = weights.as_chunks::<PAIR_GROUP>().0;
     let (first, second) = weights.split_at(groups.min(weights.len()));
     let rows = if second.is_empty() { 2 } else { 4 };
+    let words_of_group = if tile.are_bytes() { 1 } else { 2 };
     assert!(first.len() == groups && (second.is_empty() || second.len() == groups));
-    assert!(sums.len() == rows * tile.tokens() && words.len() >= groups * tile.tokens());
-    // SAFETY: activations are bytes only where the processor has these vectors; the lengths are
-    // as wanted.
+    assert!(sums.len() == rows * tile.tokens());
+    assert!(words.len() >= groups * words_of_group * tile.tokens());
+    // SAFETY: the processor has these vectors; the lengths are as wanted.
     unsafe {
-        match rows {
-            2 => avx512::byte_products([first], words, sums),
-            _ => avx512::byte_products([first, second], words, sums),
+        match (rows, tile.are_bytes()) {
+            (2, true) => avx512::byte_products([first], words, sums),
+            (2, false) => avx512::half_products([first], words, sums),
+            (_, true) => avx512::byte_products([first, second], words, sums),
+            (_, false) => avx512::half_products([first, second], words, sums),
         }
     }
 }
@@ -280,39 +285,18 @@ pub fn row_dots(vectors: [&[i16]; 2], rows: &[i16], sums: &mut [i32]) {
     add_products(vectors, bytemuck::cast_slice(rows), sums);
 }
 
-/// The squares' probabilities, if the processor has vectors for it.
-pub fn softmax(scores: &[i32; SQUARES], probabilities: &mut [i16; SQUARES]) -> bool {
-    let done = Vectors::used() == Vectors::Avx512;
-    if done {
-        // SAFETY: only vectors that the processor has are used.
-        unsafe { avx512::attention(scores, probabilities) }
-    }
-    done
-}
-
 /// `ys = (max(x, 0) + remainder(|x|)) · 2^left`, as `Curves` has it, of as many of `xs` as the
 /// processor has vectors for; returns their number. The bits are those of the interpolation, of
 /// the shift after it, and `left`.
 pub fn gated(table: &[[u8; 2]], bits: [u32; 3], xs: &[i32], ys: &mut [i32]) -> usize {
-    let (vectors, step) = match Vectors::used() {
-        Vectors::Avx512 => (xs.len().min(ys.len()) / 16, 16),
-        Vectors::Avx2 => (xs.len().min(ys.len()) / 8, 8),
-        Vectors::Target => return 0,
-    };
-    if table.len() < 2 {
+    const STEP: usize = 8;
+    if table.len() < 2 || Vectors::used() < Vectors::Avx2 {
         return 0;
     }
-    for (x, y) in xs.chunks_exact(step).zip(ys.chunks_exact_mut(step)) {
-        match (x.try_into(), y.try_into()) {
-            // SAFETY: only vectors that the processor has are used; the table has an interval.
-            (Ok(x), Ok(y)) if step == 16 => unsafe { avx512::gated(table, bits, x, y) },
-            _ => {
-                if let (Some(x), Some(y)) = (x.first_chunk(), y.first_chunk_mut()) {
-                    // SAFETY: as above.
-                    unsafe { avx2::gated(table, bits, x, y) }
-                }
-            }
-        }
+    let (xs, ys) = (xs.as_chunks::<STEP>().0, ys.as_chunks_mut::<STEP>().0);
+    for (x, y) in xs.iter().zip(&mut *ys) {
+        // SAFETY: the processor has these vectors; the table has an interval.
+        unsafe { avx2::gated(table, bits, x, y) };
     }
-    vectors * step
+    xs.len().min(ys.len()) * STEP
 }

@@ -1,9 +1,10 @@
 //! Rows of 16-bit factors whose columns lie in pairs, those of all rows side by side.
 use super::{
-    super::{Columns, rows},
-    row_dots,
+    super::{Columns, Rescaling, rows},
+    avx512, row_dots,
+    steps::half_of,
 };
-use crate::net::infer::scratch::Arena;
+use crate::net::infer::{parts::part_mut, scratch::Arena};
 
 /// Vectors by which rows are multiplied.
 pub use rows::Rows as Factors;
@@ -53,5 +54,18 @@ impl Columns for Rows<'_> {
         for (pair, value) in pairs.skip(column / 2 * self.stride).zip(values) {
             pair[column % 2] = value;
         }
+    }
+    fn store_column(
+        &mut self,
+        column: usize,
+        sums: &[i32],
+        rescaling: &Rescaling,
+        limit: i32,
+    ) -> bool {
+        let words: &mut [u32] = bytemuck::cast_slice_mut(self.halves);
+        let words = part_mut(words, column / 2 * self.stride, sums.len());
+        // SAFETY: a rescaling says that the processor has these vectors.
+        unsafe { avx512::store_column(words, half_of(column), sums, rescaling, limit) };
+        true
     }
 }

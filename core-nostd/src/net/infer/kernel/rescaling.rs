@@ -1,0 +1,49 @@
+//! What rescales sums on the way to the next product, as assembly and vectors read it.
+use crate::{inputs::SQUARES, net::infer::arithmetic::Shift};
+
+/// A rescaling by more than 32 bits: `(x << left) · multiplier`, of which the upper word and the
+/// half are shifted.
+///
+/// On x86-64 there is one only where the processor has 512 bits and VNNI.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct Rescaling {
+    pub(super) multiplier: i32,
+    pub(super) left: u32,
+    pub(super) half: i32,
+    pub(super) right: u32,
+}
+
+impl Rescaling {
+    /// Of numbers below 2^(31 − `room`) in magnitude; `None` where too few bits go.
+    pub fn new(multiplier: i32, shift: Shift, room: u32) -> Option<Rescaling> {
+        #[cfg(kernels = "x86")]
+        if !super::x86::has_steps() {
+            return None;
+        }
+        let (left, shift) = shift.widened(room);
+        match shift.bits() {
+            bits @ 33.. => {
+                Some(Rescaling { multiplier, left, half: 1 << (bits - 33), right: bits - 32 })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What makes binary exponents of a query's scores.
+#[derive(Debug)]
+pub struct Exponents<'a> {
+    /// A bias for each key.
+    pub biases: &'a [i8; SQUARES],
+    pub score: Rescaling,
+    pub bias: Rescaling,
+}
+
+impl Exponents<'static> {
+    /// Without biases.
+    pub const fn of_scores(score: Rescaling) -> Self {
+        let nothing = Rescaling { multiplier: 0, left: 0, half: 1, right: 1 };
+        Exponents { biases: &[0; SQUARES], score, bias: nothing }
+    }
+}

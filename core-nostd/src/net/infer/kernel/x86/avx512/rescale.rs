@@ -1,0 +1,206 @@
+//! Sums on their way to the next product.
+use core::arch::x86_64::*;
+
+use super::{lanes, load};
+use crate::net::infer::kernel::Rescaling;
+
+/// A [`Rescaling`] in every lane.
+#[derive(Clone, Copy)]
+pub struct Vector {
+    multiplier: __m512i,
+    left: __m128i,
+    half: __m512i,
+    right: __m128i,
+}
+
+impl Vector {
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+    #[inline]
+    pub fn new(rescaling: &Rescaling) -> Vector {
+        let Rescaling { multiplier, left, half, right } = *rescaling;
+        Vector {
+            multiplier: _mm512_set1_epi32(multiplier),
+            left: _mm_cvtsi32_si128(left.cast_signed()),
+            half: _mm512_set1_epi32(half),
+            right: _mm_cvtsi32_si128(right.cast_signed()),
+        }
+    }
+
+    /// Rescaled numbers, at most 2^29 in magnitude.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+    #[inline]
+    pub fn apply(&self, x: __m512i) -> __m512i {
+        self.by(x, self.multiplier)
+    }
+
+    /// The same by multipliers of their own.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+    #[inline]
+    pub fn by(&self, x: __m512i, multipliers: __m512i) -> __m512i {
+        let upper = upper_words(_mm512_sll_epi32(x, self.left), multipliers);
+        _mm512_sra_epi32(_mm512_add_epi32(upper, self.half), self.right)
+    }
+}
+
+/// `⌊x · y / 2^32⌋`.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+#[inline]
+fn upper_words(x: __m512i, y: __m512i) -> __m512i {
+    let even = _mm512_srli_epi64::<32>(_mm512_mul_epi32(x, y));
+    let odd = _mm512_mul_epi32(_mm512_srli_epi64::<32>(x), _mm512_srli_epi64::<32>(y));
+    _mm512_mask_blend_epi32(0xaaaa, even, odd)
+}
+
+/// Numbers brought into `±limit`.
+#[derive(Clone, Copy)]
+pub struct Within(__m512i, __m512i);
+
+impl Within {
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+    #[inline]
+    pub fn new(limit: i32) -> Within {
+        Within(_mm512_set1_epi32(-limit), _mm512_set1_epi32(limit))
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+    #[inline]
+    pub fn bring(&self, x: __m512i) -> __m512i {
+        _mm512_max_epi32(_mm512_min_epi32(x, self.1), self.0)
+    }
+}
+
+/// Rescales sums in place, into `±limit`.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+pub fn rescale_all(sums: &mut [i32], rescaling: &Rescaling, limit: i32) {
+    let (vector, within) = (Vector::new(rescaling), Within::new(limit));
+    for sums in sums.chunks_mut(16) {
+        let mask = lanes(sums.len());
+        // SAFETY: there are as many sums as the mask has lanes.
+        unsafe {
+            let y = within.bring(vector.apply(load::<1>(sums.as_ptr(), mask)));
+            _mm512_mask_storeu_epi32(sums.as_mut_ptr(), mask, y);
+        }
+    }
+}
+
+/// Rescales sums into `out`, as many as there are of both.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+pub fn rescale_to(sums: &[i32], rescaling: &Rescaling, out: &mut [i32]) {
+    let vector = Vector::new(rescaling);
+    for (sums, out) in sums.chunks(16).zip(out.chunks_mut(16)) {
+        let mask = lanes(sums.len().min(out.len()));
+        // SAFETY: there are as many of both as the mask has lanes.
+        unsafe {
+            let y = vector.apply(load::<1>(sums.as_ptr(), mask));
+            _mm512_mask_storeu_epi32(out.as_mut_ptr(), mask, y);
+        }
+    }
+}
+
+/// Which bytes of a word are one column's, and what flips their bits.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    /// Bits below the column's.
+    pub shift: u32,
+    /// Of every lane's four bytes, the column's.
+    pub bytes: __mmask64,
+    pub flip: u32,
+}
+
+impl Place {
+    /// Sets the column in the words of lanes of the mask.
+    ///
+    /// # Safety
+    /// They can be read and written.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+    #[inline]
+    pub unsafe fn set(&self, words: *mut u32, mask: __mmask16, values: __m512i) {
+        let shifted = _mm512_sll_epi32(values, _mm_cvtsi32_si128(self.shift.cast_signed()));
+        let flipped = _mm512_xor_si512(shifted, _mm512_set1_epi32(self.flip.cast_signed()));
+        // SAFETY: the caller's.
+        unsafe {
+            let others = load::<1>(words.cast(), mask);
+            let all = _mm512_mask_mov_epi8(others, self.bytes, flipped);
+            _mm512_mask_storeu_epi32(words.cast(), mask, all);
+        }
+    }
+}
+
+/// Sets a column of tokens, whose words these are, to rescaled sums within `±limit`.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+pub fn store_column(
+    words: &mut [u32],
+    place: Place,
+    sums: &[i32],
+    rescaling: &Rescaling,
+    limit: i32,
+) {
+    let (vector, within) = (Vector::new(rescaling), Within::new(limit));
+    for (sums, words) in sums.chunks(16).zip(words.chunks_mut(16)) {
+        let mask = lanes(sums.len().min(words.len()));
+        // SAFETY: there are as many of both as the mask has lanes.
+        unsafe {
+            let y = within.bring(vector.apply(load::<1>(sums.as_ptr(), mask)));
+            place.set(words.as_mut_ptr(), mask, y);
+        }
+    }
+}
+
+/// Sums rescaled each by its own multiplier, little-endian, into `±limit`, which is at most 32,767;
+/// as many as there are of all three.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+pub fn rescale_each(
+    sums: &[i32],
+    multipliers: &[[u8; 4]],
+    rescaling: &Rescaling,
+    limit: i32,
+    out: &mut [i16],
+) {
+    let (vector, within) = (Vector::new(rescaling), Within::new(limit));
+    let chunks = sums.chunks(16).zip(multipliers.chunks(16)).zip(out.chunks_mut(16));
+    for ((sums, multipliers), out) in chunks {
+        let mask = lanes(sums.len().min(multipliers.len()).min(out.len()));
+        // SAFETY: there are as many of all as the mask has lanes.
+        unsafe {
+            let x = load::<1>(sums.as_ptr(), mask);
+            let multipliers = load::<1>(multipliers.as_ptr().cast(), mask);
+            let y = within.bring(vector.by(x, multipliers));
+            _mm256_mask_storeu_epi16(out.as_mut_ptr(), mask, _mm512_cvtepi32_epi16(y));
+        }
+    }
+}
+
+/// The sum of a row's squares.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+pub fn sum_of_squares(row: &[i16]) -> u64 {
+    let mut sum = _mm512_setzero_si512();
+    for row in row.chunks(32) {
+        let mask = u32::MAX >> (32 - row.len());
+        // SAFETY: there are as many numbers as the mask has lanes.
+        let x = unsafe { _mm512_maskz_loadu_epi16(mask, row.as_ptr()) };
+        // At most 2^31: without a sign it fits.
+        let squares = _mm512_madd_epi16(x, x);
+        let even = _mm512_and_si512(squares, _mm512_set1_epi64(u32::MAX.into()));
+        let both = _mm512_add_epi64(even, _mm512_srli_epi64::<32>(squares));
+        sum = _mm512_add_epi64(sum, both);
+    }
+    _mm512_reduce_add_epi64(sum).cast_unsigned()
+}
+
+/// A row times its gains, little-endian, rescaled into `±limit`, which is at most 32,767; as many
+/// as there are of all three.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+pub fn norm(row: &[i16], gains: &[[u8; 2]], rescaling: &Rescaling, limit: i32, out: &mut [i16]) {
+    let (vector, within) = (Vector::new(rescaling), Within::new(limit));
+    for ((row, gains), out) in row.chunks(16).zip(gains.chunks(16)).zip(out.chunks_mut(16)) {
+        let mask = lanes(row.len().min(gains.len()).min(out.len()));
+        // SAFETY: there are as many of all as the mask has lanes.
+        unsafe {
+            let x = _mm512_cvtepi16_epi32(_mm256_maskz_loadu_epi16(mask, row.as_ptr()));
+            let gains = _mm256_maskz_loadu_epi16(mask, gains.as_ptr().cast());
+            let product = _mm512_mullo_epi32(x, _mm512_cvtepi16_epi32(gains));
+            let y = within.bring(vector.apply(product));
+            _mm256_mask_storeu_epi16(out.as_mut_ptr(), mask, _mm512_cvtepi32_epi16(y));
+        }
+    }
+}

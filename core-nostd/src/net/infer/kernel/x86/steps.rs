@@ -1,0 +1,190 @@
+//! What is done between the products, with 512 bits. Each of these gives what the definition in plain
+//! Rust does, and does nothing but say so where it does not apply.
+//!
+//! There is a [`Rescaling`] only where the processor has these vectors.
+use super::{Rows, ZEROS, avx512};
+use crate::{
+    inputs::SQUARES,
+    net::{
+        infer::{
+            arithmetic::Shift,
+            kernel::{Exponents, Factors, Rescaling, Tile},
+            parts::part_mut,
+            vectors::{LANES, Vectors},
+        },
+        kbz::{GROUP, place},
+    },
+};
+
+/// Channels that are rescaled together.
+const CHANNELS: usize = 64;
+/// The lower half of every word, and its lowest byte.
+const HALVES: u64 = 0x3333_3333_3333_3333;
+const BYTES: u64 = 0x1111_1111_1111_1111;
+
+/// Whether there is a [`Rescaling`].
+pub fn has_steps() -> bool {
+    Vectors::used() == Vectors::Avx512
+}
+
+/// [`rescale_all`](crate::net::infer::arithmetic::rescale_all) without a bias.
+pub fn rescale_all(values: &mut [i32], rescaling: &Rescaling, limit: i32) -> bool {
+    // SAFETY: a rescaling says that the processor has these vectors.
+    unsafe { avx512::rescale_all(values, rescaling, limit) };
+    true
+}
+
+/// Rescaled sums, in `out`.
+pub fn rescale_to(sums: &[i32], rescaling: &Rescaling, out: &mut [i32]) {
+    // SAFETY: a rescaling says that the processor has these vectors.
+    unsafe { avx512::rescale_to(sums, rescaling, out) };
+}
+
+/// Adds sixteen channels, from `first` on, to all rows of a stream, if there are vectors for it.
+pub fn add_block(
+    stream: &mut [i16],
+    width: usize,
+    first: usize,
+    block: &[[i32; SQUARES]; LANES],
+) -> bool {
+    let done = has_steps() && width > 0;
+    if done {
+        // SAFETY: the processor has these vectors.
+        unsafe { avx512::add_block(stream, width, first, block) };
+    }
+    done
+}
+
+impl Rows<'_> {
+    /// Sets a row to sums rescaled into ±32,767.
+    pub fn store_row(&mut self, row: usize, sums: &[i32], rescaling: &Rescaling) -> bool {
+        let mut outputs = [0; SQUARES];
+        let Some(outputs) = outputs.get_mut(..sums.len()) else { return false };
+        rescale_to(sums, rescaling, outputs);
+        self.set_row(row, outputs.iter().map(|&y| y.clamp(-0x7fff, 0x7fff) as i16));
+        true
+    }
+}
+
+/// The words of a column's tokens, and its place in them.
+fn column_of<'t>(tile: &'t mut Tile<'_>, column: usize) -> (&'t mut [u32], avx512::Place) {
+    let (place, tokens) = (place(column), tile.tokens());
+    let (word, place) = match tile.are_bytes() {
+        true => {
+            let shift = 8 * place as u32;
+            (column / GROUP, avx512::Place { shift, bytes: BYTES << place, flip: ZEROS })
+        }
+        false => (column / GROUP * 2 + place / 2, half_of(place)),
+    };
+    (part_mut(tile.words_mut(), word * tokens, tokens), place)
+}
+
+/// The lower or the upper half of every word.
+pub fn half_of(place: usize) -> avx512::Place {
+    let half = place % 2;
+    avx512::Place { shift: 16 * half as u32, bytes: HALVES << (2 * half), flip: 0 }
+}
+
+/// Sets columns of a token, from `first` on, to sums rescaled each by its own multiplier.
+pub fn store_each(
+    tile: &mut Tile<'_>,
+    token: usize,
+    first: usize,
+    sums: &[i32],
+    multipliers: &[[u8; 4]],
+    rescaling: &Rescaling,
+) -> bool {
+    let mut outputs = [0; CHANNELS];
+    let limit = tile.limit();
+    let chunks = sums.chunks(CHANNELS).zip(multipliers.chunks(CHANNELS));
+    for (first, (sums, multipliers)) in (first..).step_by(CHANNELS).zip(chunks) {
+        let outputs = &mut outputs[..sums.len()];
+        // SAFETY: a rescaling says that the processor has these vectors.
+        unsafe { avx512::rescale_each(sums, multipliers, rescaling, limit, outputs) };
+        tile.set_row(token, first, outputs);
+    }
+    true
+}
+
+/// The sum of a row's squares, if there are vectors for it.
+pub fn sum_of_squares(row: &[i16]) -> Option<u64> {
+    // SAFETY: only vectors that the processor has are used.
+    has_steps().then(|| unsafe { avx512::sum_of_squares(row) })
+}
+
+/// Normalizes a row, given the rescaling of each number times its gain, into a token's columns.
+pub fn norm(
+    row: &[i16],
+    gains: &[[u8; 2]],
+    rescaling: &Rescaling,
+    tile: &mut Tile<'_>,
+    token: usize,
+) -> bool {
+    let mut outputs = [0; CHANNELS];
+    let limit = tile.limit();
+    let chunks = row.chunks(CHANNELS).zip(gains.chunks(CHANNELS));
+    for (first, (row, gains)) in (0..).step_by(CHANNELS).zip(chunks) {
+        let outputs = &mut outputs[..row.len()];
+        // SAFETY: a rescaling says that the processor has these vectors.
+        unsafe { avx512::norm(row, gains, rescaling, limit, outputs) };
+        tile.set_row(token, first, outputs);
+    }
+    true
+}
+
+/// SiLU of rescaled sums, `table` at `units` as `Curves` has them, shifted by `left` into `gates`.
+pub fn silu(
+    table: &[[u8; 2]],
+    units: (u32, u32),
+    limit: i32,
+    sums: &[i32],
+    rescaling: &Rescaling,
+    left: u32,
+    gates: &mut [i32],
+) -> bool {
+    let fits = table.len() > 1;
+    if fits {
+        let bits = [units.0, units.1, left];
+        // SAFETY: a rescaling says that the processor has these vectors; the table has an interval.
+        unsafe { avx512::silu(table, bits, sums, rescaling, limit, gates) };
+    }
+    fits
+}
+
+/// Sets a column of a tile to rescaled sums times their gates, shifted by `shift`.
+pub fn hidden(
+    gates: &[i32],
+    sums: &[i32],
+    rescaling: &Rescaling,
+    shift: Shift,
+    tile: &mut Tile<'_>,
+    column: usize,
+) -> bool {
+    // A sum of which so many bits went has room for as many.
+    let left = 33u32.saturating_sub(shift.bits());
+    let right = shift.bits() + left - 32;
+    let product = avx512::Product { left, half: 1 << (right - 1), right, limit: tile.limit() };
+    let fits = left <= rescaling.right && tile.tokens() > 1;
+    if fits {
+        let (words, place) = column_of(tile, column);
+        // SAFETY: a rescaling says that the processor has these vectors.
+        unsafe { avx512::hidden(gates, sums, rescaling, product, words, place) };
+    }
+    fits
+}
+
+/// Turns the scores of a query into probabilities, in a row of `probabilities`.
+pub fn attention(
+    scores: &[i32; SQUARES],
+    exponents: &Exponents<'_>,
+    probabilities: &mut Factors<'_>,
+    row: usize,
+) -> bool {
+    let row = probabilities.row_mut(row).first_chunk_mut();
+    if let Some(row) = row {
+        // SAFETY: a rescaling says that the processor has these vectors.
+        unsafe { avx512::attention(scores, exponents, row) };
+        return true;
+    }
+    false
+}
