@@ -89,12 +89,29 @@ const fn scaled(x: i32, multiplier: i32, shift: Shift) -> i32 {
     if upper.unbounded_shr(bits) == y >> 31 { y } else { i32::MAX ^ (upper >> 31) }
 }
 
+/// [`rescale`] of each of `values`, in place. Each is below 2^(31 − `room`) in magnitude.
+pub fn rescale_all(
+    values: &mut [i32],
+    room: u32,
+    multiplier: i32,
+    shift: Shift,
+    bias: i32,
+    limit: i32,
+) {
+    #[cfg(any(kernels = "dsp", kernels = "x86"))]
+    if let Some(rescaling) = Rescaling::new(multiplier, shift, room)
+        && bias == 0
+        && super::kernel::rescale_all(values, &rescaling, limit)
+    {
+        return;
+    }
+    rescale_each_sum(values, room, multiplier, shift, bias, limit);
+}
+
 vectorized! {
-    /// [`rescale`] of each of `values`, in place. Each is below 2^(31 − `room`) in magnitude.
-    ///
-    /// Not inlined, so that the loop has the registers to itself.
+    /// [`rescale_all`] by its definition. Not inlined, so that the loop has the registers to itself.
     #[inline(never)]
-    pub fn rescale_all(
+    fn rescale_each_sum(
         values: &mut [i32],
         room: u32,
         multiplier: i32,
@@ -102,13 +119,6 @@ vectorized! {
         bias: i32,
         limit: i32,
     ) {
-        #[cfg(any(kernels = "dsp", kernels = "x86"))]
-        if let Some(rescaling) = Rescaling::new(multiplier, shift, room)
-            && bias == 0
-            && super::kernel::rescale_all(values, &rescaling, limit)
-        {
-            return;
-        }
         let (left, shift) = shift.widened(room);
         let (chunks, rest) = values.as_chunks_mut::<LANES>();
         for values in chunks {

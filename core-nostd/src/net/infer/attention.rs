@@ -1,6 +1,11 @@
 //! Attention: over the squares, and over the single position of the trunk.
+#[cfg(kernels = "x86")]
+mod all_queries;
+
+#[cfg(kernels = "dsp")]
+use super::kernel::Exponents;
 #[cfg(any(kernels = "dsp", kernels = "x86"))]
-use super::kernel::{self, Exponents, Rescaling};
+use super::kernel::{self, Rescaling};
 use super::{
     adder::{Adder, add_to},
     arithmetic::{Shift, pair_limit, rescale, rescale_each},
@@ -79,6 +84,10 @@ impl<'a> SquareAttention<'a> {
     /// Adds to `squares`, `[64, width]`.
     #[inline(never)] // what it needs must not stay on the stack of the other layers
     pub fn run(&self, squares: &mut [i16], mut arena: Arena<'_>) -> Result<(), ModelError> {
+        #[cfg(kernels = "x86")]
+        if self.passes_all_queries() {
+            return self.run_all_queries(squares, arena);
+        }
         let width = self.output.rows();
         let dim = width.checked_div(self.heads).unwrap_or(0);
         let mut inputs = Tile::take(&mut arena, SQUARES, width, self.inputs.normed());
@@ -95,9 +104,7 @@ impl<'a> SquareAttention<'a> {
         let mut buffer = Linear::buffer(&mut arena, matrices);
         arena.outcome()?;
 
-        for (square, row) in squares.chunks_exact(width.max(1)).enumerate() {
-            self.norm.apply(row, &mut inputs, square);
-        }
+        self.normalize(squares, &mut inputs);
         for number in 0..self.heads {
             let pair = part_mut(sums, 0, 2 * SQUARES);
             self.project(number, &inputs, &mut head, pair, &mut buffer)?;
@@ -114,9 +121,28 @@ impl<'a> SquareAttention<'a> {
                 }
             }
         }
-        let sums = part_mut(sums, 0, 2 * SQUARES);
+        self.add_output(&contexts, squares, part_mut(sums, 0, 2 * SQUARES), &mut buffer)
+    }
+
+    /// The squares' norms.
+    fn normalize(&self, squares: &[i16], inputs: &mut Tile<'_>) {
+        let width = self.output.rows();
+        for (square, row) in squares.chunks_exact(width.max(1)).enumerate() {
+            self.norm.apply(row, inputs, square);
+        }
+    }
+
+    /// Adds what the contexts come to.
+    fn add_output(
+        &self,
+        contexts: &Tile<'_>,
+        squares: &mut [i16],
+        sums: &mut [i32],
+        buffer: &mut Buffer<'_>,
+    ) -> Result<(), ModelError> {
+        let width = self.output.rows();
         let mut adder = Adder::new(squares, width);
-        self.output.each(0..width, &contexts, sums, &mut buffer, &mut |channel, sums| {
+        self.output.each(0..width, contexts, sums, buffer, &mut |channel, sums| {
             adder.add(channel, sums);
         })
     }
@@ -227,7 +253,7 @@ pub fn attend(
     probabilities: &mut Factors<'_>,
     row: usize,
 ) {
-    #[cfg(any(kernels = "dsp", kernels = "x86"))]
+    #[cfg(kernels = "dsp")]
     if let Some(exponents) = exponents_of(scale, &bias)
         && kernel::attention(scores, &exponents, probabilities, row)
     {
@@ -243,7 +269,7 @@ pub fn attend(
 }
 
 /// The same as assembly reads it.
-#[cfg(any(kernels = "dsp", kernels = "x86"))]
+#[cfg(kernels = "dsp")]
 fn exponents_of<'b>(
     (multiplier, shift): (i32, Shift),
     bias: &Option<Bias<'b>>,

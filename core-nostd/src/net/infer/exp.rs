@@ -7,14 +7,16 @@ pub const POWER_FRACTION: u32 = 30;
 const SEGMENT_BITS: u32 = 7;
 /// Bits of an exponent within a segment of the table.
 pub const WITHIN_BITS: u32 = EXPONENT_FRACTION - SEGMENT_BITS;
-const SEGMENTS: usize = 1 << SEGMENT_BITS;
+/// Segments of the table.
+pub const SEGMENTS: usize = 1 << SEGMENT_BITS;
 /// 2^(-1/128) in 64 fraction bits.
 const RATIO: u128 = 0xfe9e_115c_7b8f_884c;
 
 /// `2^(-i/128)` in 30 fraction bits.
 pub static POWERS: [u32; SEGMENTS + 1] = powers();
 
-const fn powers() -> [u32; SEGMENTS + 1] {
+/// The table, computed.
+pub const fn powers() -> [u32; SEGMENTS + 1] {
     let mut table = [1 << POWER_FRACTION; SEGMENTS + 1];
     let mut exact: u128 = 1 << 64;
     let mut i = 1;

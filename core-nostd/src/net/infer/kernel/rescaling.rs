@@ -32,6 +32,7 @@ impl Rescaling {
 }
 
 /// What makes binary exponents of a query's scores.
+#[cfg(kernels = "dsp")]
 #[derive(Debug)]
 pub struct Exponents<'a> {
     /// A bias for each key.
@@ -40,10 +41,30 @@ pub struct Exponents<'a> {
     pub bias: Rescaling,
 }
 
+#[cfg(kernels = "dsp")]
 impl Exponents<'static> {
     /// Without biases.
     pub const fn of_scores(score: Rescaling) -> Self {
         let nothing = Rescaling { multiplier: 0, left: 0, half: 1, right: 1 };
         Exponents { biases: &[0; SQUARES], score, bias: nothing }
     }
+}
+
+/// What makes binary exponents of all queries' scores.
+#[cfg(kernels = "x86")]
+#[derive(Debug)]
+pub struct AllExponents<'a> {
+    pub score: Rescaling,
+    pub biases: Option<AllBiases<'a>>,
+}
+
+/// For every query a bias for each key.
+#[cfg(kernels = "x86")]
+#[derive(Debug, Clone, Copy)]
+pub struct AllBiases<'a> {
+    pub bytes: &'a [i8; SQUARES * SQUARES],
+    /// What rescales them, but for the multiplier.
+    pub rescaling: Rescaling,
+    /// Every query's, little-endian.
+    pub multipliers: &'a [[u8; 4]; SQUARES],
 }

@@ -26,6 +26,11 @@ impl<'s> Rows<'s> {
         Rows { halves, stride }
     }
 
+    /// Words of two columns of a row, those of all rows side by side.
+    pub fn words(&self) -> &[u32] {
+        bytemuck::cast_slice(self.halves)
+    }
+
     /// Sets a row.
     pub fn set_row(&mut self, row: usize, values: impl Iterator<Item = i16>) {
         let pairs = self.halves.as_chunks_mut::<2>().0.iter_mut();

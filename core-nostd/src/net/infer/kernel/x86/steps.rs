@@ -2,13 +2,13 @@
 //! Rust does, and does nothing but say so where it does not apply.
 //!
 //! There is a [`Rescaling`] only where the processor has these vectors.
-use super::{Rows, ZEROS, avx512};
+use super::{Rows, ZEROS, add_products, avx512};
 use crate::{
     inputs::SQUARES,
     net::{
         infer::{
             arithmetic::Shift,
-            kernel::{Exponents, Factors, Rescaling, Tile},
+            kernel::{AllExponents, Columns, Rescaling, Tile},
             parts::part_mut,
             vectors::{LANES, Vectors},
         },
@@ -173,18 +173,44 @@ pub fn hidden(
     fits
 }
 
-/// Turns the scores of a query into probabilities, in a row of `probabilities`.
-pub fn attention(
-    scores: &[i32; SQUARES],
-    exponents: &Exponents<'_>,
-    probabilities: &mut Factors<'_>,
-    row: usize,
-) -> bool {
-    let row = probabilities.row_mut(row).first_chunk_mut();
-    if let Some(row) = row {
-        // SAFETY: a rescaling says that the processor has these vectors.
-        unsafe { avx512::attention(scores, exponents, row) };
-        return true;
+impl Columns for Tile<'_> {
+    fn set_column(&mut self, column: usize, values: impl Iterator<Item = i16>) {
+        Tile::set_column(self, column, values);
     }
-    false
+
+    fn store_column(
+        &mut self,
+        column: usize,
+        sums: &[i32],
+        rescaling: &Rescaling,
+        limit: i32,
+    ) -> bool {
+        let (words, place) = column_of(self, column);
+        // SAFETY: a rescaling says that the processor has these vectors.
+        unsafe { avx512::store_column(words, place, sums, rescaling, limit) };
+        true
+    }
+}
+
+/// The probabilities of all keys for all queries: of keys `2 · k` and `2 · k + 1` the halves of
+/// `words[k][query]`.
+pub fn probabilities(
+    queries: &Rows<'_>,
+    keys: &Rows<'_>,
+    exponents: &AllExponents<'_>,
+    words: &mut [[u32; SQUARES]; SQUARES / 2],
+) {
+    // SAFETY: a rescaling says that the processor has these vectors.
+    unsafe { avx512::probabilities(queries.words(), keys.words(), exponents, words) };
+}
+
+/// The sums of some rows of values by all queries' probabilities.
+pub fn contexts<const R: usize>(
+    values: [&[i16]; R],
+    words: &[[u32; SQUARES]; SQUARES / 2],
+    sums: &mut [[i32; SQUARES]; R],
+) {
+    let sums = sums.as_flattened_mut();
+    sums.fill(0);
+    add_products(values, words.as_flattened(), sums);
 }

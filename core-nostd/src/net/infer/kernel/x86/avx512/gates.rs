@@ -23,7 +23,7 @@ struct Gate<'t> {
 
 impl<'t> Gate<'t> {
     /// `bits` are those of the interpolation, of the shift after it, and of the last one to the
-    /// left. The table has at least two entries.
+    /// left. The table must have at least two entries.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     #[inline]
     fn new(table: &'t [[u8; 2]], bits: [u32; 3]) -> Gate<'t> {
@@ -33,21 +33,25 @@ impl<'t> Gate<'t> {
         Gate { table, last, fraction, half, shift, left }
     }
 
-    /// Number of the interval that holds `|x|`: the last one's where it is past the end.
+    /// Number of the table's interval that holds `|x|`: the last one's where it is past the end.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     #[inline]
     fn interval(&self, x: __m512i) -> __m512i {
         _mm512_min_epu32(_mm512_srl_epi32(_mm512_abs_epi32(x), self.fraction), self.last)
     }
 
-    /// An interval's ends, in two halves: each number is [`Gate::interval`]'s. A processor's own
-    /// gathering takes longer.
-    #[inline]
-    fn look_up(&self, intervals: &mut [u32; TOGETHER]) {
+    /// The intervals' ends, in two halves each. Not inlined, so that the compiler does not make it
+    /// the processor's own gathering, which takes longer.
+    ///
+    /// # Safety
+    /// Each number is [`Gate::interval`]'s.
+    #[inline(never)]
+    unsafe fn look_up(&self, intervals: &mut [u32; TOGETHER]) {
         for interval in intervals {
-            let ends = self.table.get(*interval as usize..).and_then(|ends| ends.first_chunk());
-            let &[a, b]: &[[u8; 2]; 2] = ends.unwrap_or(&[[0; 2]; 2]);
-            *interval = u32::from_le_bytes([a[0], a[1], b[0], b[1]]);
+            // SAFETY: the interval is one of the table's, which has an entry more.
+            let ends =
+                unsafe { self.table.as_ptr().add(*interval as usize).cast::<[u8; 4]>().read() };
+            *interval = u32::from_le_bytes(ends);
         }
     }
 
@@ -73,9 +77,10 @@ impl<'t> Gate<'t> {
 
 /// Gates of sums that are rescaled into `±limit`; as many as there are of both.
 ///
+/// # Safety
 /// The table has at least two entries.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-pub fn silu(
+pub unsafe fn silu(
     table: &[[u8; 2]],
     bits: [u32; 3],
     sums: &[i32],
@@ -97,7 +102,8 @@ pub fn silu(
                 _mm512_storeu_si512(places.as_mut_ptr().cast(), gate.interval(*x));
             }
         }
-        gate.look_up(&mut intervals);
+        // SAFETY: that is what they are, or 0.
+        unsafe { gate.look_up(&mut intervals) };
         let ends = intervals.as_chunks::<16>().0;
         for ((gates, x), ends) in gates.chunks_mut(16).zip(xs).zip(ends) {
             // SAFETY: there are sixteen ends, and as many gates as the mask has lanes.

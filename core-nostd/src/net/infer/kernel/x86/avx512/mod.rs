@@ -3,9 +3,9 @@ mod bytes;
 mod gates;
 mod halves;
 mod products;
+mod queries;
 mod rescale;
 mod single;
-mod softmax;
 mod transpose;
 
 use core::arch::x86_64::*;
@@ -14,11 +14,11 @@ pub use bytes::byte_products;
 pub use gates::{Product, hidden, silu};
 pub use halves::half_products;
 pub use products::add_products;
+pub use queries::probabilities;
 pub use rescale::{
     Place, norm, rescale_all, rescale_each, rescale_to, store_column, sum_of_squares,
 };
 pub use single::single;
-pub use softmax::attention;
 pub use transpose::add_block;
 
 /// Loads the lanes of the mask, or all if T is more than one.

@@ -34,7 +34,7 @@ pub fn add_block(stream: &mut [i16], width: usize, first: usize, block: &[[i32; 
 /// Sixteen vectors, the first of the first lanes.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 #[inline]
-fn transposed(x: [__m512i; 16]) -> [__m512i; 16] {
+pub fn transposed(x: [__m512i; 16]) -> [__m512i; 16] {
     // Lanes of 128 bits of four vectors are transposed, then these lanes.
     let mut y = x;
     for i in 0..8 {

@@ -1,0 +1,129 @@
+//! Attention of all queries side by side, where there are vectors for it.
+use super::{BIAS_ROOM, SquareAttention};
+use crate::{
+    inputs::SQUARES,
+    net::{
+        infer::{
+            arithmetic::pair_limit,
+            kernel::{
+                AllBiases, AllExponents, Factors, Rescaling, Rows, Tile, contexts, probabilities,
+            },
+            linear::{Linear, Sums},
+            scratch::Arena,
+            weights::Buffer,
+        },
+        kbz::ModelError,
+    },
+};
+
+/// Rows of values that are multiplied together.
+const TOGETHER: usize = 4;
+
+/// One head's vectors.
+struct Head<'s> {
+    /// `[64, dim]`.
+    queries: Rows<'s>,
+    /// `[64, dim]`.
+    keys: Rows<'s>,
+    /// `[dim, 64]`.
+    values: Factors<'s>,
+    /// Of two keys in a word, for every query.
+    probabilities: [[u32; SQUARES]; SQUARES / 2],
+    dim: usize,
+}
+
+impl SquareAttention<'_> {
+    /// Whether there are vectors for it, and every shift is one of those that they do.
+    pub fn passes_all_queries(&self) -> bool {
+        let bias = self.bias.map(|(bytes, scale)| {
+            bytes.are_here() && Rescaling::new(0, scale.shift(), BIAS_ROOM).is_some()
+        });
+        Rescaling::new(0, self.score.shift(), 0).is_some() && bias != Some(false)
+    }
+
+    /// [`SquareAttention::run`], if [`SquareAttention::passes_all_queries`].
+    #[inline(never)]
+    pub fn run_all_queries(
+        &self,
+        squares: &mut [i16],
+        mut arena: Arena<'_>,
+    ) -> Result<(), ModelError> {
+        let width = self.output.rows();
+        let dim = width.checked_div(self.heads).unwrap_or(0);
+        let mut inputs = Tile::take(&mut arena, SQUARES, width, self.inputs.normed());
+        let mut contexts = Tile::take(&mut arena, SQUARES, width, self.inputs.unnormed());
+        let mut head = Head {
+            queries: Rows::take(&mut arena, SQUARES, dim),
+            keys: Rows::take(&mut arena, SQUARES, dim),
+            values: Factors::take(&mut arena, dim, SQUARES),
+            probabilities: [[0; SQUARES]; SQUARES / 2],
+            dim,
+        };
+        let sums = arena.take::<i32>(2 * SQUARES);
+        let matrices = [&self.query, &self.key, &self.value, &self.output];
+        let mut buffer = Linear::buffer(&mut arena, matrices);
+        arena.outcome()?;
+
+        self.normalize(squares, &mut inputs);
+        for number in 0..self.heads {
+            let Some(exponents) = self.exponents(number) else { continue };
+            self.project_rows(number, &inputs, &mut head, sums, &mut buffer)?;
+            probabilities(&head.queries, &head.keys, &exponents, &mut head.probabilities);
+            self.contexts_of(number, &head, &mut contexts);
+        }
+        self.add_output(&contexts, squares, sums, &mut buffer)
+    }
+
+    /// Queries, keys and values of head `number`.
+    fn project_rows(
+        &self,
+        number: usize,
+        inputs: &Tile<'_>,
+        head: &mut Head<'_>,
+        sums: &mut [i32],
+        buffer: &mut Buffer<'_>,
+    ) -> Result<(), ModelError> {
+        let limit = pair_limit(head.dim);
+        let first = number * head.dim;
+        let rows = || first..first + head.dim;
+        for (matrix, vectors) in [(&self.query, &mut head.queries), (&self.key, &mut head.keys)] {
+            matrix.each(rows(), inputs, sums, buffer, &mut |row, sums| {
+                sums.into_column(vectors, row - first, limit);
+            })?;
+        }
+        self.value.each(rows(), inputs, sums, buffer, &mut |row, sums| {
+            let values = head.values.row_mut(row - first).iter_mut();
+            values.zip(sums.within(i16::MAX.into())).for_each(|(value, &y)| *value = y as i16);
+        })
+    }
+
+    /// What makes exponents of a head's scores.
+    fn exponents(&self, number: usize) -> Option<AllExponents<'_>> {
+        let score = Rescaling::new(self.score.multiplier(number), self.score.shift(), 0)?;
+        let Some((bytes, scale)) = self.bias else {
+            return Some(AllExponents { score, biases: None });
+        };
+        const BIASES: usize = SQUARES * SQUARES;
+        let bytes = bytes.get(number * BIASES..(number + 1) * BIASES, &mut []).ok()?;
+        let bytes = bytemuck::cast_slice(bytes).first_chunk()?;
+        let multipliers = scale.multipliers(number * SQUARES).first_chunk()?;
+        let rescaling = Rescaling::new(0, scale.shift(), BIAS_ROOM)?;
+        let biases = Some(AllBiases { bytes, rescaling, multipliers });
+        Some(AllExponents { score, biases })
+    }
+
+    /// Sets a head's contexts.
+    fn contexts_of(&self, number: usize, head: &Head<'_>, tile: &mut Tile<'_>) {
+        let (first, limit) = (number * head.dim, tile.limit());
+        for start in (0..head.dim).step_by(TOGETHER) {
+            let mut sums = [[0; SQUARES]; TOGETHER];
+            // Of rows that are not there, nothing is used.
+            let row = |i: usize| head.values.row((start + i).min(head.dim - 1));
+            contexts([row(0), row(1), row(2), row(3)], &head.probabilities, &mut sums);
+            for (channel, sums) in (start..head.dim).zip(&mut sums) {
+                let scale = (self.context.multiplier(first + channel), self.context.shift());
+                Sums::new(sums, 0, scale).into_column(tile, first + channel, limit);
+            }
+        }
+    }
+}
