@@ -104,7 +104,7 @@ impl<'a> SquareAttention<'a> {
         let mut buffer = Linear::buffer(&mut arena, matrices);
         arena.outcome()?;
 
-        self.normalize(squares, &mut inputs);
+        self.norm.apply_all(squares, &mut inputs);
         for number in 0..self.heads {
             let pair = part_mut(sums, 0, 2 * SQUARES);
             self.project(number, &inputs, &mut head, pair, &mut buffer)?;
@@ -122,14 +122,6 @@ impl<'a> SquareAttention<'a> {
             }
         }
         self.add_output(&contexts, squares, part_mut(sums, 0, 2 * SQUARES), &mut buffer)
-    }
-
-    /// The squares' norms.
-    fn normalize(&self, squares: &[i16], inputs: &mut Tile<'_>) {
-        let width = self.output.rows();
-        for (square, row) in squares.chunks_exact(width.max(1)).enumerate() {
-            self.norm.apply(row, inputs, square);
-        }
     }
 
     /// Adds what the contexts come to.

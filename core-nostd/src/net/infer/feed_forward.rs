@@ -109,9 +109,7 @@ impl<'a> FeedForward<'a> {
         let mut buffer = Linear::buffer(&mut arena, [&self.gate, &self.up, &self.down]);
         arena.outcome()?;
         for rows in stream.chunks_exact_mut((tokens * width).max(1)) {
-            for (token, row) in rows.chunks_exact(width.max(1)).enumerate() {
-                self.norm.apply(row, &mut inputs, token);
-            }
+            self.norm.apply_all(rows, &mut inputs);
             for first in (0..hidden).step_by(BLOCK) {
                 let units = first..hidden.min(first + BLOCK);
                 let work = Work { gates, sums, buffer: &mut buffer };

@@ -1,4 +1,6 @@
 //! Root-mean-square norm in integers.
+#[cfg(kernels = "x86")]
+use super::kernel::ROWS;
 #[cfg(any(kernels = "dsp", kernels = "x86"))]
 use super::kernel::{self, Rescaling};
 use super::{
@@ -86,11 +88,45 @@ impl<'a> Norm<'a> {
         Scaling { factor: inverse.factor, shift, limit }
     }
 
+    /// Normalizes rows into the tokens of `tile`, which has as many columns.
+    pub fn apply_all(&self, rows: &[i16], tile: &mut Tile<'_>) {
+        #[cfg(kernels = "x86")]
+        let done = self.apply_sixteens(rows, tile);
+        #[cfg(not(kernels = "x86"))]
+        let done = 0;
+        let rows = rows.chunks_exact(self.gains.len().max(1));
+        for (token, row) in rows.enumerate().skip(done) {
+            self.apply(row, tile, token);
+        }
+    }
+
+    /// Normalizes as many rows as there are vectors for, and returns their number.
+    #[cfg(kernels = "x86")]
+    fn apply_sixteens(&self, rows: &[i16], tile: &mut Tile<'_>) -> usize {
+        let (width, limit) = (self.gains.len().max(1), tile.limit());
+        let mut done = 0;
+        for rows in rows.chunks_exact(width * ROWS) {
+            let mut rescalings = [None; ROWS];
+            for (row, rescaling) in rows.chunks_exact(width).zip(&mut rescalings) {
+                let scaling = self.scaling(row, limit);
+                *rescaling = Rescaling::new(scaling.factor, scaling.shift, 0);
+            }
+            let [first, ..] = rescalings;
+            let Some(first) = first.filter(|_| rescalings.iter().all(Option::is_some)) else {
+                return done;
+            };
+            let rescalings = rescalings.map(|rescaling| rescaling.unwrap_or(first));
+            kernel::norm_rows(rows, self.gains.bytes(), &rescalings, tile, done);
+            done += ROWS;
+        }
+        done
+    }
+
     /// Normalizes `row` into `token` of `tile`, which has as many columns.
     #[inline(never)]
     pub fn apply(&self, row: &[i16], tile: &mut Tile<'_>, token: usize) {
         let scaling = self.scaling(row, tile.limit());
-        #[cfg(any(kernels = "dsp", kernels = "x86"))]
+        #[cfg(kernels = "dsp")]
         if let Some(rescaling) = Rescaling::new(scaling.factor, scaling.shift, 0)
             && kernel::norm(row, self.gains.bytes(), &rescaling, tile, token)
         {

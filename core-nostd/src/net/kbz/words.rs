@@ -25,6 +25,11 @@ impl<'a> Halves<'a> {
         self.0
     }
 
+    /// Number of halfwords.
+    pub const fn len(self) -> usize {
+        self.0.len()
+    }
+
     /// Number `index` and the next, if there are both.
     pub fn pair(self, index: usize) -> Option<[i16; 2]> {
         let pair = self.0.get(index..)?.first_chunk::<2>()?;

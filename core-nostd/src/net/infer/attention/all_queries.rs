@@ -6,7 +6,8 @@ use crate::{
         infer::{
             arithmetic::pair_limit,
             kernel::{
-                AllBiases, AllExponents, Factors, Rescaling, Rows, Tile, contexts, probabilities,
+                AllBiases, AllExponents, AllNumbers, AllProbabilities, Factors, Rescaling, Rows,
+                Tile, contexts, probabilities,
             },
             linear::{Linear, Sums},
             scratch::Arena,
@@ -27,8 +28,8 @@ struct Head<'s> {
     keys: Rows<'s>,
     /// `[dim, 64]`.
     values: Factors<'s>,
-    /// Of two keys in a word, for every query.
-    probabilities: [[u32; SQUARES]; SQUARES / 2],
+    numbers: AllNumbers,
+    probabilities: AllProbabilities,
     dim: usize,
 }
 
@@ -56,6 +57,7 @@ impl SquareAttention<'_> {
             queries: Rows::take(&mut arena, SQUARES, dim),
             keys: Rows::take(&mut arena, SQUARES, dim),
             values: Factors::take(&mut arena, dim, SQUARES),
+            numbers: [[0; SQUARES]; SQUARES],
             probabilities: [[0; SQUARES]; SQUARES / 2],
             dim,
         };
@@ -64,11 +66,13 @@ impl SquareAttention<'_> {
         let mut buffer = Linear::buffer(&mut arena, matrices);
         arena.outcome()?;
 
-        self.normalize(squares, &mut inputs);
+        self.norm.apply_all(squares, &mut inputs);
         for number in 0..self.heads {
             let Some(exponents) = self.exponents(number) else { continue };
             self.project_rows(number, &inputs, &mut head, sums, &mut buffer)?;
-            probabilities(&head.queries, &head.keys, &exponents, &mut head.probabilities);
+            let (queries, keys) = (&head.queries, &head.keys);
+            let (numbers, words) = (&mut head.numbers, &mut head.probabilities);
+            probabilities(queries, keys, &exponents, numbers, words);
             self.contexts_of(number, &head, &mut contexts);
         }
         self.add_output(&contexts, squares, sums, &mut buffer)

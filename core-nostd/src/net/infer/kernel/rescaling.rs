@@ -50,6 +50,14 @@ impl Exponents<'static> {
     }
 }
 
+/// Of every key a number for each query.
+#[cfg(kernels = "x86")]
+pub type AllNumbers = [[i32; SQUARES]; SQUARES];
+
+/// Of every two keys a word for each query, whose halves are their probabilities.
+#[cfg(kernels = "x86")]
+pub type AllProbabilities = [[u32; SQUARES]; SQUARES / 2];
+
 /// What makes binary exponents of all queries' scores.
 #[cfg(kernels = "x86")]
 #[derive(Debug)]

@@ -2,13 +2,14 @@
 //! Rust does, and does nothing but say so where it does not apply.
 //!
 //! There is a [`Rescaling`] only where the processor has these vectors.
+pub use super::avx512::ROWS;
 use super::{Rows, ZEROS, add_products, avx512};
 use crate::{
     inputs::SQUARES,
     net::{
         infer::{
             arithmetic::Shift,
-            kernel::{AllExponents, Columns, Rescaling, Tile},
+            kernel::{AllExponents, AllNumbers, AllProbabilities, Columns, Rescaling, Tile},
             parts::part_mut,
             vectors::{LANES, Vectors},
         },
@@ -112,24 +113,20 @@ pub fn sum_of_squares(row: &[i16]) -> Option<u64> {
     has_steps().then(|| unsafe { avx512::sum_of_squares(row) })
 }
 
-/// Normalizes a row, given the rescaling of each number times its gain, into a token's columns.
-pub fn norm(
-    row: &[i16],
+/// Normalizes rows, given the rescalings of each number times its gain, into the tokens from `first`
+/// on.
+pub fn norm_rows(
+    rows: &[i16],
     gains: &[[u8; 2]],
-    rescaling: &Rescaling,
+    rescalings: &[Rescaling; ROWS],
     tile: &mut Tile<'_>,
-    token: usize,
-) -> bool {
-    let mut outputs = [0; CHANNELS];
-    let limit = tile.limit();
-    let chunks = row.chunks(CHANNELS).zip(gains.chunks(CHANNELS));
-    for (first, (row, gains)) in (0..).step_by(CHANNELS).zip(chunks) {
-        let outputs = &mut outputs[..row.len()];
-        // SAFETY: a rescaling says that the processor has these vectors.
-        unsafe { avx512::norm(row, gains, rescaling, limit, outputs) };
-        tile.set_row(token, first, outputs);
-    }
-    true
+    first: usize,
+) {
+    let (stride, limit) = (tile.tokens(), tile.limit());
+    let flip = tile.are_bytes().then_some(ZEROS);
+    let mut tokens = avx512::Tokens { words: tile.words_mut(), stride, first, limit, flip };
+    // SAFETY: a rescaling says that the processor has these vectors.
+    unsafe { avx512::norm_rows(rows, gains, rescalings, &mut tokens) };
 }
 
 /// SiLU of rescaled sums, `table` at `units` as `Curves` has them, shifted by `left` into `gates`.
@@ -192,22 +189,22 @@ impl Columns for Tile<'_> {
     }
 }
 
-/// The probabilities of all keys for all queries: of keys `2 · k` and `2 · k + 1` the halves of
-/// `words[k][query]`.
+/// The probabilities of all keys for all queries, by way of `numbers`, whose contents do not matter.
 pub fn probabilities(
     queries: &Rows<'_>,
     keys: &Rows<'_>,
     exponents: &AllExponents<'_>,
-    words: &mut [[u32; SQUARES]; SQUARES / 2],
+    numbers: &mut AllNumbers,
+    words: &mut AllProbabilities,
 ) {
     // SAFETY: a rescaling says that the processor has these vectors.
-    unsafe { avx512::probabilities(queries.words(), keys.words(), exponents, words) };
+    unsafe { avx512::probabilities(queries.words(), keys.words(), exponents, numbers, words) };
 }
 
 /// The sums of some rows of values by all queries' probabilities.
 pub fn contexts<const R: usize>(
     values: [&[i16]; R],
-    words: &[[u32; SQUARES]; SQUARES / 2],
+    words: &AllProbabilities,
     sums: &mut [[i32; SQUARES]; R],
 ) {
     let sums = sums.as_flattened_mut();

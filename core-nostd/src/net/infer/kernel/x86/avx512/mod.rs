@@ -2,6 +2,7 @@
 mod bytes;
 mod gates;
 mod halves;
+mod norm;
 mod products;
 mod queries;
 mod rescale;
@@ -13,11 +14,10 @@ use core::arch::x86_64::*;
 pub use bytes::byte_products;
 pub use gates::{Product, hidden, silu};
 pub use halves::half_products;
+pub use norm::{ROWS, Tokens, norm_rows, sum_of_squares};
 pub use products::add_products;
 pub use queries::probabilities;
-pub use rescale::{
-    Place, norm, rescale_all, rescale_each, rescale_to, store_column, sum_of_squares,
-};
+pub use rescale::{Place, rescale_all, rescale_each, rescale_to, store_column};
 pub use single::single;
 pub use transpose::add_block;
 

@@ -7,7 +7,7 @@ use crate::{
     net::infer::{
         ATTENTION_FRACTION, EXPONENT_FRACTION,
         exp::{self, SEGMENTS, WITHIN_BITS},
-        kernel::{AllBiases, AllExponents},
+        kernel::{AllBiases, AllExponents, AllNumbers, AllProbabilities},
         softmax::{POWER_DROP, RECIPROCAL},
     },
 };
@@ -16,10 +16,8 @@ use crate::{
 const VECTORS: usize = SQUARES / 16;
 /// A vector for each sixteen queries.
 type Lanes = [__m512i; VECTORS];
-/// A number for each query, of every key.
-type Square = [[i32; SQUARES]; SQUARES];
 
-/// The probabilities of all keys, as words of two keys' each, for all queries: `words[k · 64 + q]`.
+/// The probabilities of all keys for all queries, by way of `numbers`, whose contents do not matter.
 ///
 /// Queries and keys are words of two columns: `queries[p · 64 + q]`.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
@@ -27,11 +25,11 @@ pub fn probabilities(
     queries: &[u32],
     keys: &[u32],
     exponents: &AllExponents<'_>,
-    words: &mut [[u32; SQUARES]; SQUARES / 2],
+    numbers: &mut AllNumbers,
+    words: &mut AllProbabilities,
 ) {
-    let mut numbers = [[0; SQUARES]; SQUARES];
-    let most = scores(queries, keys, exponents, &mut numbers);
-    let reciprocals = powers(&mut numbers, most).map(|sum| reciprocals(sum));
+    let most = scores(queries, keys, exponents, numbers);
+    let reciprocals = powers(numbers, most).map(|sum| reciprocals(sum));
     for (words, keys) in words.iter_mut().zip(numbers.as_chunks::<2>().0) {
         for (i, words) in words.as_chunks_mut::<16>().0.iter_mut().enumerate() {
             let [a, b] = keys.each_ref().map(|key| probability(lanes_of(key, i), reciprocals[i]));
@@ -64,7 +62,7 @@ fn scores(
     queries: &[u32],
     keys: &[u32],
     exponents: &AllExponents<'_>,
-    numbers: &mut Square,
+    numbers: &mut AllNumbers,
 ) -> Lanes {
     let score = Vector::new(&exponents.score);
     let biases = Biases::new(exponents);
@@ -143,7 +141,7 @@ impl Biases {
 
 /// Every key's powers in place of its exponents, as `exp2_negative` has them; returns their sums.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn powers(numbers: &mut Square, most: Lanes) -> Lanes {
+fn powers(numbers: &mut AllNumbers, most: Lanes) -> Lanes {
     let mut sums = [_mm512_setzero_si512(); VECTORS];
     let table = Table::new();
     for [first, second] in numbers.as_chunks_mut::<2>().0 {

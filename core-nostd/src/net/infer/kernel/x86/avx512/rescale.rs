@@ -169,38 +169,3 @@ pub fn rescale_each(
         }
     }
 }
-
-/// The sum of a row's squares.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-pub fn sum_of_squares(row: &[i16]) -> u64 {
-    let mut sum = _mm512_setzero_si512();
-    for row in row.chunks(32) {
-        let mask = u32::MAX >> (32 - row.len());
-        // SAFETY: there are as many numbers as the mask has lanes.
-        let x = unsafe { _mm512_maskz_loadu_epi16(mask, row.as_ptr()) };
-        // At most 2^31: without a sign it fits.
-        let squares = _mm512_madd_epi16(x, x);
-        let even = _mm512_and_si512(squares, _mm512_set1_epi64(u32::MAX.into()));
-        let both = _mm512_add_epi64(even, _mm512_srli_epi64::<32>(squares));
-        sum = _mm512_add_epi64(sum, both);
-    }
-    _mm512_reduce_add_epi64(sum).cast_unsigned()
-}
-
-/// A row times its gains, little-endian, rescaled into `±limit`, which is at most 32,767; as many
-/// as there are of all three.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-pub fn norm(row: &[i16], gains: &[[u8; 2]], rescaling: &Rescaling, limit: i32, out: &mut [i16]) {
-    let (vector, within) = (Vector::new(rescaling), Within::new(limit));
-    for ((row, gains), out) in row.chunks(16).zip(gains.chunks(16)).zip(out.chunks_mut(16)) {
-        let mask = lanes(row.len().min(gains.len()).min(out.len()));
-        // SAFETY: there are as many of all as the mask has lanes.
-        unsafe {
-            let x = _mm512_cvtepi16_epi32(_mm256_maskz_loadu_epi16(mask, row.as_ptr()));
-            let gains = _mm256_maskz_loadu_epi16(mask, gains.as_ptr().cast());
-            let product = _mm512_mullo_epi32(x, _mm512_cvtepi16_epi32(gains));
-            let y = within.bring(vector.apply(product));
-            _mm256_mask_storeu_epi16(out.as_mut_ptr(), mask, _mm512_cvtepi32_epi16(y));
-        }
-    }
-}
