@@ -51,24 +51,19 @@ impl Image {
         Ok(sizes)
     }
 
-    /// Bytes of the code and constants in the image whose symbols lie in this module, named by its
-    /// path in the crate.
-    pub fn bytes_of(&self, path: &[&str]) -> Result<u64> {
-        // As both of the compiler's ways to mangle names have it.
-        let mangled: String = path.iter().map(|part| format!("{}{part}", part.len())).collect();
+    /// Bytes of the code and constants in the image whose symbols' names, mangled, are meant.
+    pub fn bytes_of(&self, is_meant: impl Fn(&str) -> bool) -> Result<u64> {
         let file = self.parse()?;
         let mut found: Vec<(u64, u64)> = file
             .symbols()
-            .filter(|symbol| symbol.name().is_ok_and(|name| name.contains(&mangled)))
+            .filter(|symbol| symbol.name().is_ok_and(&is_meant))
             .filter(|symbol| symbol.address() < u64::from(RAM_START))
             .map(|symbol| (symbol.address(), symbol.size()))
             .collect();
         // Functions that turned out equal share an address.
         found.sort_unstable();
         found.dedup_by_key(|symbol| symbol.0);
-        let bytes = found.iter().map(|symbol| symbol.1).sum();
-        ensure!(bytes > 0, "nothing of {} in the image", path.join("::"));
-        Ok(bytes)
+        Ok(found.iter().map(|symbol| symbol.1).sum())
     }
 
     /// Fails if the image links an allocator or computes with floats.

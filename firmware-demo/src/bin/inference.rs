@@ -8,8 +8,6 @@
 #![no_std]
 #![no_main]
 
-use core::fmt::{self, Write as _};
-
 #[cfg(board = "mps3")]
 use kibitzer_core::net::FULL as LARGEST;
 #[cfg(not(board = "mps3"))]
@@ -42,20 +40,20 @@ fn tell(scratch: &mut [u8]) -> Option<()> {
     let digest = score_first_moves(&model, &mut logits, scratch).ok()?;
     let ticks = clock.ticks() - start;
     let stack = stack::deepest();
-    write(&mut output, "digest", digest).ok()?;
-    write(&mut diagnostics, "scratch", model.scratch_bytes() as u64).ok()?;
-    write(&mut diagnostics, "stack", stack as u64).ok()?;
-    write(&mut diagnostics, "ticks", ticks).ok()
+    write(&mut output, b"digest ", digest);
+    write(&mut diagnostics, b"scratch ", model.scratch_bytes() as u64);
+    write(&mut diagnostics, b"stack ", stack as u64);
+    write(&mut diagnostics, b"ticks ", ticks);
+    Some(())
 }
 
 /// A line of a name and a number.
-fn write(port: &mut Transmitter, name: &str, number: u64) -> fmt::Result {
-    port.write_str(name)?;
-    port.write_str(" ")?;
+#[inline(never)]
+fn write(port: &mut Transmitter, name: &[u8], number: u64) {
+    name.iter().for_each(|&byte| port.send(byte));
     for digit in (0..16).rev() {
         let digit = (number >> (4 * digit) & 15) as u8;
-        let text = [if digit < 10 { b'0' + digit } else { b'a' - 10 + digit }];
-        port.write_str(core::str::from_utf8(&text).unwrap_or_default())?;
+        port.send(if digit < 10 { b'0' + digit } else { b'a' - 10 + digit });
     }
-    port.write_str("\n")
+    port.send(b'\n');
 }
