@@ -27,6 +27,7 @@ pub mod board;
 mod budget;
 pub mod chessboard;
 pub mod coach;
+mod crc;
 #[cfg(feature = "drivers")]
 pub mod drivers;
 pub mod exchange;

@@ -1,12 +1,10 @@
 //! Bytes out of flash and into it, in parts that it allows, with their checksum.
-use crc::{CRC_32_ISO_HDLC, Crc, Digest, NoTable};
 use embedded_storage::nor_flash::NorFlash;
 
 use super::Error;
 use super::layout::{CHUNK, align, aligned};
+use crate::crc::Crc32;
 
-/// Without a table: the bytes are few, and a table takes a kilobyte of flash.
-static CRC: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);
 /// Bytes of the checksum that ends what is written.
 pub const CRC_BYTES: u32 = 4;
 /// What erased flash reads.
@@ -17,7 +15,7 @@ pub struct Reader<'a, F> {
     flash: &'a mut F,
     at: u32,
     left: u32,
-    crc: Digest<'static, u32, NoTable>,
+    crc: Crc32,
     /// What is read ahead, from `taken` to `filled`.
     buffer: [u8; CHUNK],
     filled: usize,
@@ -27,7 +25,7 @@ pub struct Reader<'a, F> {
 impl<'a, F: NorFlash> Reader<'a, F> {
     /// Reads `bytes` bytes from `at` on.
     pub fn new(flash: &'a mut F, at: u32, bytes: u32) -> Self {
-        let crc = CRC.digest();
+        let crc = Crc32::NOTHING;
         Self { flash, at, left: bytes, crc, buffer: [ERASED; CHUNK], filled: 0, taken: 0 }
     }
 
@@ -69,7 +67,7 @@ impl<'a, F: NorFlash> Reader<'a, F> {
 
     /// Whether what was taken so far has the checksum that follows.
     pub fn checks(mut self) -> Result<bool, Error<F::Error>> {
-        let computed = self.crc.clone().finalize();
+        let computed = self.crc.sum();
         Ok(self.take()?.map(u32::from_le_bytes) == Some(computed))
     }
 }
@@ -79,7 +77,7 @@ pub struct Writer<'a, F> {
     flash: &'a mut F,
     /// Where the buffer goes.
     at: u32,
-    crc: Digest<'static, u32, NoTable>,
+    crc: Crc32,
     buffer: [u8; CHUNK],
     filled: usize,
 }
@@ -87,7 +85,7 @@ pub struct Writer<'a, F> {
 impl<'a, F: NorFlash> Writer<'a, F> {
     /// Writes from `at` on, a multiple of [`align`].
     pub fn new(flash: &'a mut F, at: u32) -> Self {
-        Self { flash, at, crc: CRC.digest(), buffer: [ERASED; CHUNK], filled: 0 }
+        Self { flash, at, crc: Crc32::NOTHING, buffer: [ERASED; CHUNK], filled: 0 }
     }
 
     /// Writes bytes, some of them at once.
@@ -111,7 +109,7 @@ impl<'a, F: NorFlash> Writer<'a, F> {
 
     /// Writes the checksum and all that is left.
     pub fn finish(mut self) -> Result<(), Error<F::Error>> {
-        let crc = self.crc.clone().finalize();
+        let crc = self.crc.sum();
         self.put_raw(&crc.to_le_bytes())?;
         self.flush()
     }

@@ -4,13 +4,12 @@ use core::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::{ALIGNMENT, Bytes, MAGIC, ModelError, Precision, VERSION};
-use crate::net::Config;
+use crate::{crc::Crc32, net::Config};
 
 /// Bytes before the header: magic, version, zero, length of the file, length of the header.
 pub const PREFIX: usize = 16;
 /// Bytes of the checksum after everything else.
 pub(super) const CHECKSUM: usize = 4;
-pub(super) const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
 
 /// The header, encoded by postcard; an [`Entry`] for each section follows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,7 +56,9 @@ pub const fn align(length: usize) -> usize {
 
 /// CRC-32 (ISO-HDLC, as in zip and PNG), which ends the file and covers all bytes before it.
 pub fn checksum(bytes: &[u8]) -> u32 {
-    CRC.checksum(bytes)
+    let mut sum = Crc32::NOTHING;
+    sum.update(bytes);
+    sum.sum()
 }
 
 /// The file's parts, once its frame is known to be whole.

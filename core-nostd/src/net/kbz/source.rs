@@ -2,7 +2,8 @@
 //! in parts.
 use core::{fmt, ops::Range};
 
-use super::{ModelError, header::CRC};
+use super::ModelError;
+use crate::crc::Crc32;
 
 /// A place that model bytes are read from in parts, such as a flash chip behind SPI.
 ///
@@ -113,7 +114,7 @@ impl<'a> Bytes<'a> {
 
     /// CRC-32 of all of them, read through `buffer`.
     pub fn checksum(&self, buffer: &mut [u8]) -> Result<u32, ModelError> {
-        let mut crc = CRC.digest();
+        let mut crc = Crc32::NOTHING;
         let step = if self.are_here() { self.len() } else { buffer.len() }.max(1);
         let mut start = 0;
         while start < self.len() {
@@ -121,6 +122,6 @@ impl<'a> Bytes<'a> {
             crc.update(self.get(start..end, buffer)?);
             start = end;
         }
-        Ok(crc.finalize())
+        Ok(crc.sum())
     }
 }
