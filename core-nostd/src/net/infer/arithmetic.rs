@@ -214,12 +214,36 @@ pub fn root(v: u64) -> u32 {
 #[cfg(not(kernels = "x86"))]
 pub use root_by_halves as root;
 
+/// `⌊√v⌋`.
+#[cfg(kernels = "x86")]
+const fn square_root(v: u32) -> u32 {
+    v.isqrt()
+}
+
+#[cfg(not(kernels = "x86"))]
+use square_root_by_bits as square_root;
+
+/// The same a bit at a time: the standard library's takes 800 bytes of flash, most of them a table.
+#[cfg(any(test, not(kernels = "x86")))]
+const fn square_root_by_bits(v: u32) -> u32 {
+    let (mut rest, mut root, mut bit) = (v, 0, 1 << 30);
+    while bit > 0 {
+        if rest >= root + bit {
+            rest -= root + bit;
+            root += 2 * bit;
+        }
+        root >>= 1;
+        bit >>= 2;
+    }
+    root
+}
+
 /// `⌊√v⌋` for `v` of at least 2^62, from the root of its upper word: 64 bits take a division that
 /// boards do not have.
 #[cfg(any(test, not(kernels = "x86")))]
 pub fn root_by_halves(v: u64) -> u32 {
     let (high, low) = ((v >> 32) as u32, v as u32);
-    let upper = high.isqrt() | 1 << 15;
+    let upper = square_root(high) | 1 << 15;
     let rest = high.wrapping_sub(upper * upper);
     // (rest · 2^16 + low's upper half) / (2 · upper), halved above and below to fit.
     let half = (rest << 15).wrapping_add(low >> 17);
@@ -256,7 +280,7 @@ pub const fn saturating_add(x: i16, y: i32) -> i16 {
 /// 32 bits: `columns · limit² < 2^31`.
 pub const fn pair_limit(columns: usize) -> i32 {
     let columns = if columns == 0 { 1 } else { columns as u32 };
-    let limit = (i32::MAX as u32 / columns).isqrt();
+    let limit = square_root(i32::MAX as u32 / columns);
     if limit > i16::MAX as u32 { i16::MAX as i32 } else { limit as i32 }
 }
 
@@ -324,6 +348,13 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn roots_by_bits_are_exact() {
+        let beside = |root: u32| [(root * root).wrapping_sub(1), root * root, root * root + 1];
+        let all = (0..0x10000).step_by(7).flat_map(beside).chain([u32::MAX - 1, u32::MAX]);
+        all.for_each(|v| assert_eq!(square_root_by_bits(v), v.isqrt(), "{v}"));
     }
 
     #[test]
