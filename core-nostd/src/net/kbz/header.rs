@@ -3,8 +3,14 @@ use core::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ALIGNMENT, Bytes, MAGIC, ModelError, Precision, VERSION};
-use crate::{crc::Crc32, net::Config};
+use super::{
+    ALIGNMENT, Bytes, InputBits, MAGIC, ModelError, Precision, VERSION, WeightBits, fields::Fields,
+};
+use crate::{
+    crc::Crc32,
+    inputs::Perspective,
+    net::{Config, PolicyHead},
+};
 
 /// Bytes before the header: magic, version, zero, length of the file, length of the header.
 pub const PREFIX: usize = 16;
@@ -27,7 +33,37 @@ pub struct Header {
 impl Header {
     /// Decodes the header; the entries remain.
     pub(super) fn decode(bytes: &[u8]) -> Result<(Header, &[u8]), ModelError> {
-        postcard::take_from_bytes(bytes).map_err(|_| ModelError::Header)
+        let mut fields = Fields::new(bytes);
+        let header = Header {
+            config: config(&mut fields),
+            hash: fields.u64(),
+            precision: Precision {
+                weights: fields.variant([WeightBits::Eight, WeightBits::Four]),
+                inputs: fields.variant([InputBits::Eight, InputBits::Eleven, InputBits::Mixed]),
+            },
+            sections: fields.u32(),
+        };
+        Ok((header, fields.rest()?))
+    }
+}
+
+/// The configuration's fields, in its own order.
+fn config(fields: &mut Fields<'_>) -> Config {
+    Config {
+        width: fields.u32(),
+        heads: fields.u32(),
+        encoder_blocks: fields.u32(),
+        trunk: fields.letters(),
+        ffn_mult: fields.u32(),
+        ssm_expand: fields.u32(),
+        ssm_state: fields.u32(),
+        ssm_rank: fields.u32(),
+        ssm_conv: fields.u32(),
+        ssm_ffn_mult: fields.u32(),
+        perspective: fields.variant([Perspective::Absolute, Perspective::Mover]),
+        policy_head: fields.variant([PolicyHead::Pooled, PolicyHead::FromTo]),
+        policy_dim: fields.u32(),
+        attention_bias: fields.flag(),
     }
 }
 
@@ -43,8 +79,9 @@ pub struct Entry {
 impl Entry {
     /// Decodes one entry and moves on.
     pub(super) fn decode(bytes: &mut &[u8]) -> Result<Entry, ModelError> {
-        let (entry, rest) = postcard::take_from_bytes(bytes).map_err(|_| ModelError::Header)?;
-        *bytes = rest;
+        let mut fields = Fields::new(bytes);
+        let entry = Entry { offset: fields.u32(), length: fields.u32() };
+        *bytes = fields.rest()?;
         Ok(entry)
     }
 }
@@ -120,4 +157,57 @@ pub(super) fn prefix(file: Bytes<'_>) -> Result<[u8; PREFIX], ModelError> {
     }
     let mut buffer = [0; PREFIX];
     file.get(0..PREFIX, &mut buffer)?.first_chunk().copied().ok_or(truncated)
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::net::PRESETS;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    /// What serde and postcard read.
+    fn by_postcard(bytes: &[u8]) -> Option<(Header, &[u8])> {
+        let (header, rest) = postcard::take_from_bytes::<Header>(bytes).ok()?;
+        header.config.trunk.is_ascii().then_some((header, rest))
+    }
+
+    fn encoded(config: Config, hash: u64, inputs: InputBits, sections: u32) -> Vec<u8> {
+        let precision = Precision { weights: WeightBits::Four, inputs };
+        let mut bytes = [0; 256];
+        let header = Header { config, hash, precision, sections };
+        postcard::to_slice(&header, &mut bytes).expect("room").to_vec()
+    }
+
+    #[test]
+    fn headers_are_read_as_postcard_writes_them() {
+        for preset in PRESETS {
+            for inputs in [InputBits::Eight, InputBits::Eleven, InputBits::Mixed] {
+                let bytes = encoded(preset.config(), u64::MAX, inputs, u32::MAX);
+                let read = Header::decode(&bytes).expect("whole");
+                assert_eq!(Some(read), by_postcard(&bytes));
+                for end in 0..bytes.len() {
+                    assert_eq!(Header::decode(&bytes[..end]), Err(ModelError::Header));
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused_as_by_postcard(
+            at in 0..32usize,
+            put in prop::collection::vec(any::<u8>(), 0..12),
+            hash in any::<u64>(),
+        ) {
+            let mut bytes = encoded(PRESETS[0].config(), hash, InputBits::Mixed, 1 << 20);
+            bytes.splice(at..at.min(bytes.len()), put);
+            prop_assert_eq!(Header::decode(&bytes).ok(), by_postcard(&bytes));
+            let entry = |bytes| postcard::take_from_bytes::<Entry>(bytes).ok();
+            let mut rest = &bytes[at..];
+            let read = Entry::decode(&mut rest).ok().map(|entry| (entry, rest));
+            prop_assert_eq!(read, entry(&bytes[at..]));
+        }
+    }
 }

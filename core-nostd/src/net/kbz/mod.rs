@@ -4,6 +4,7 @@
 //! [`ModelError`]; a model that parsed cannot be read out of bounds, because the size of each of
 //! its sections was compared with the table that follows from its configuration.
 mod error;
+mod fields;
 mod header;
 mod layout;
 mod nibbles;
