@@ -66,15 +66,17 @@ impl<'s> Adder<'s> {
     #[cfg(not(kernels = "x86"))]
     pub fn add(&mut self, channel: usize, sums: Sums<'_>) {
         #[cfg(kernels = "dsp")]
-        if let Some((sums, rescaling)) = sums.rescaling()
-            && super::kernel::add_channel(self.stream, self.width, channel, sums, &rescaling)
         {
-            return;
+            // What is added beyond the stream's range at its other end changes nothing.
+            let (sums, rescaling) = sums.within_or_rescaled(2 * i32::from(i16::MAX));
+            super::kernel::add_channel(self.stream, self.width, channel, sums, &rescaling);
         }
+        #[cfg(not(kernels = "dsp"))]
         add_channel(self.stream, self.width, channel, sums.within(i32::MAX));
     }
 }
 
+#[cfg(not(kernels = "dsp"))]
 fn add_channel(stream: &mut [i16], width: usize, channel: usize, ys: &[i32]) {
     for (row, &y) in stream.chunks_exact_mut(width.max(1)).zip(ys) {
         add_to(row, channel, y);

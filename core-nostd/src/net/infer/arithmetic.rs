@@ -1,5 +1,5 @@
 //! Fixed-point arithmetic with one rounding, the same on every machine.
-#[cfg(any(kernels = "dsp", kernels = "x86"))]
+#[cfg(kernels = "x86")]
 use super::kernel::Rescaling;
 use super::vectors::{LANES, vectorized};
 
@@ -98,7 +98,7 @@ pub fn rescale_all(
     bias: i32,
     limit: i32,
 ) {
-    #[cfg(any(kernels = "dsp", kernels = "x86"))]
+    #[cfg(kernels = "x86")]
     if let Some(rescaling) = Rescaling::new(multiplier, shift, room)
         && bias == 0
         && super::kernel::rescale_all(values, &rescaling, limit)
@@ -132,6 +132,7 @@ vectorized! {
     }
 }
 
+#[cfg(not(kernels = "dsp"))]
 vectorized! {
     /// [`rescale`] of each of `xs` by its own multiplier, little-endian; `limit` is at most 32,767.
     pub fn rescale_each(

@@ -8,16 +8,17 @@ use super::kernel::Exponents;
 use super::kernel::{self, Rescaling};
 use super::{
     adder::{Adder, add_to},
-    arithmetic::{Shift, pair_limit, rescale, rescale_each},
+    arithmetic::{Shift, pair_limit, rescale},
     kernel::{Factors, Rows, Tile, Width},
     linear::Linear,
     norm::Norm,
     parts::{part, part_mut},
     scratch::{Arena, attention_sums},
-    softmax,
     vectors::vectorized,
     weights::Buffer,
 };
+#[cfg(not(kernels = "dsp"))]
+use super::{arithmetic::rescale_each, softmax};
 use crate::{
     inputs::SQUARES,
     net::{
@@ -29,6 +30,7 @@ use crate::{
 /// Magnitude that keeps the sum of a score and its bias inside 32 bits.
 const SCORE_LIMIT: i32 = (1 << 30) - 1;
 /// Channels of a context that are rescaled together.
+#[cfg(not(kernels = "dsp"))]
 const CHANNELS: usize = 64;
 /// Bits above a bias of 8.
 const BIAS_ROOM: u32 = 24;
@@ -214,18 +216,30 @@ pub fn rescale_context(
     query: usize,
     first: usize,
 ) {
-    #[cfg(any(kernels = "dsp", kernels = "x86"))]
+    #[cfg(kernels = "x86")]
     if let Some(rescaling) = Rescaling::new(0, shift, 0)
         && kernel::store_each(contexts, query, first, sums, multipliers, &rescaling)
     {
         return;
     }
-    let mut outputs = [0; CHANNELS];
-    let chunks = sums.chunks(CHANNELS).zip(multipliers.chunks(CHANNELS));
-    for (first, (sums, multipliers)) in (first..).step_by(CHANNELS).zip(chunks) {
-        let outputs = &mut outputs[..sums.len()];
-        rescale_each(sums, multipliers, shift, contexts.limit(), outputs);
-        contexts.set_row(query, first, outputs);
+    #[cfg(kernels = "dsp")]
+    {
+        let done = kernel::store_each(contexts, query, first, sums, multipliers, shift);
+        let limit = contexts.limit();
+        for (i, (&sum, &multiplier)) in sums.iter().zip(multipliers).enumerate().skip(done) {
+            let y = rescale(sum, i32::from_le_bytes(multiplier), shift, 0, limit);
+            contexts.set(query, first + i, y as i16);
+        }
+    }
+    #[cfg(not(kernels = "dsp"))]
+    {
+        let mut outputs = [0; CHANNELS];
+        let chunks = sums.chunks(CHANNELS).zip(multipliers.chunks(CHANNELS));
+        for (first, (sums, multipliers)) in (first..).step_by(CHANNELS).zip(chunks) {
+            let outputs = &mut outputs[..sums.len()];
+            rescale_each(sums, multipliers, shift, contexts.limit(), outputs);
+            contexts.set_row(query, first, outputs);
+        }
     }
 }
 
@@ -255,9 +269,14 @@ pub fn attend(
     if let Some(Bias { row, multiplier, shift }) = bias {
         add_bias(scores, row, multiplier, shift);
     }
-    let mut attention = [0; SQUARES];
-    softmax::attention(scores, &mut attention);
-    probabilities.set_row(row, attention.into_iter());
+    #[cfg(kernels = "dsp")]
+    kernel::attention_of_exponents(scores, probabilities, row);
+    #[cfg(not(kernels = "dsp"))]
+    {
+        let mut attention = [0; SQUARES];
+        softmax::attention(scores, &mut attention);
+        probabilities.set_row(row, attention.into_iter());
+    }
 }
 
 /// The same as assembly reads it.

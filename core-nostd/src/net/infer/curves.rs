@@ -28,7 +28,7 @@ pub const VALUE_FRACTION: u32 = CURVE_FRACTION;
 
 /// Bits by which a pre-activation is finer than a table's index, and an interpolated entry finer
 /// than a pre-activation.
-const fn units(curve: Curve) -> (u32, u32) {
+pub const fn units(curve: Curve) -> (u32, u32) {
     let fraction = ACTIVATION_FRACTION - points_per_unit(curve).ilog2();
     (fraction, CURVE_FRACTION + fraction - ACTIVATION_FRACTION)
 }
@@ -65,7 +65,7 @@ impl<'a> Curves<'a> {
 
     /// `silu(x) · 2^left` of each of `sums`, rescaled into [`ACTIVATION_LIMIT`].
     pub fn silu_of(&self, sums: Sums<'_>, left: u32, ys: &mut [i32]) {
-        #[cfg(any(kernels = "dsp", kernels = "x86"))]
+        #[cfg(kernels = "x86")]
         if let Some((sums, rescaling)) = sums.rescaling() {
             let table = self.0[Curve::Silu as usize].bytes();
             let (units, limit) = (units(Curve::Silu), ACTIVATION_LIMIT);
@@ -73,10 +73,17 @@ impl<'a> Curves<'a> {
                 return;
             }
         }
+        #[cfg(kernels = "dsp")]
+        {
+            let (sums, rescaling) = sums.within_or_rescaled(ACTIVATION_LIMIT);
+            super::kernel::silu(self.0[Curve::Silu as usize].bytes(), sums, &rescaling, left, ys);
+        }
+        #[cfg(not(kernels = "dsp"))]
         self.silu_each(sums.within(ACTIVATION_LIMIT), left, ys);
     }
 
     /// `silu(x) · 2^left` of each of `xs`.
+    #[cfg(not(kernels = "dsp"))]
     pub fn silu_each(&self, xs: &[i32], left: u32, ys: &mut [i32]) {
         #[cfg(kernels = "x86")]
         let done = {

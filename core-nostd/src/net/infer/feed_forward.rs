@@ -5,6 +5,8 @@ use core::ops::Range;
 use super::curves::ACTIVATION_LIMIT;
 #[cfg(any(kernels = "dsp", kernels = "x86"))]
 use super::kernel;
+#[cfg(not(kernels = "dsp"))]
+use super::vectors::vectorized;
 use super::{
     adder::Adder,
     arithmetic::{Shift, rescale},
@@ -14,7 +16,6 @@ use super::{
     norm::Norm,
     parts::part_mut,
     scratch::{Arena, TILE},
-    vectors::vectorized,
     weights::{Buffer, buffer_words},
 };
 use crate::{
@@ -52,6 +53,7 @@ struct Work<'w, 's> {
     buffer: &'w mut Buffer<'s>,
 }
 
+#[cfg(not(kernels = "dsp"))]
 vectorized! {
     /// Hidden activations: the product of gates and `ys`, rescaled, in the gates' place.
     fn multiply(gates: &mut [i32], ys: &[i32], shift: Shift, limit: i32) {
@@ -194,6 +196,16 @@ pub fn gate(gates: &mut [i32], sums: Sums<'_>, shift: Shift, hiddens: &mut Tile<
     {
         return;
     }
-    multiply(gates, sums.within(i32::MAX), shift, hiddens.limit());
-    hiddens.set_column(unit, gates.iter().map(|&y| y as i16));
+    #[cfg(kernels = "dsp")]
+    {
+        let limit = hiddens.limit();
+        for (token, (&gate, &y)) in gates.iter().zip(sums.within(i32::MAX)).enumerate() {
+            hiddens.set(token, unit, rescale(gate, y, shift, 0, limit) as i16);
+        }
+    }
+    #[cfg(not(kernels = "dsp"))]
+    {
+        multiply(gates, sums.within(i32::MAX), shift, hiddens.limit());
+        hiddens.set_column(unit, gates.iter().map(|&y| y as i16));
+    }
 }

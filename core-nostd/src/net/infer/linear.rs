@@ -190,25 +190,48 @@ impl<'s> Sums<'s> {
         (self.bias == 0).then_some((&*self.sums, rescaling))
     }
 
+    /// Numbers, and a rescaling that makes of them the outputs. Those that no rescaling gives come
+    /// out already, within `±limit`, and the rescaling does nothing to them.
+    #[cfg(kernels = "dsp")]
+    pub fn within_or_rescaled(self, limit: i32) -> (&'s [i32], Rescaling) {
+        match self.rescaling().map(|(_, rescaling)| rescaling) {
+            Some(rescaling) => (self.sums, rescaling),
+            None => (self.within(limit.min(Rescaling::KEPT)), Rescaling::KEEP),
+        }
+    }
+
     /// Sets a column of `rows` to the outputs, within `±limit`, which is at most 32,767.
     pub fn into_column(self, rows: &mut impl Columns, column: usize, limit: i32) {
-        #[cfg(any(kernels = "dsp", kernels = "x86"))]
+        #[cfg(kernels = "x86")]
         if let Some((sums, rescaling)) = self.rescaling()
             && rows.store_column(column, sums, &rescaling, limit)
         {
             return;
         }
+        #[cfg(kernels = "dsp")]
+        {
+            let (sums, rescaling) = self.within_or_rescaled(limit);
+            rows.store_column(column, sums, &rescaling, limit);
+        }
+        #[cfg(not(kernels = "dsp"))]
         rows.set_column(column, self.within(limit).iter().map(|&y| y as i16));
     }
 
-    /// Sets a row of `rows` to the outputs, within ±32,767.
+    /// Sets a row of `rows` to the outputs, within ±32,767; a multiple of four, as several squares
+    /// have.
     pub fn into_row(self, rows: &mut Rows<'_>, row: usize) {
-        #[cfg(any(kernels = "dsp", kernels = "x86"))]
+        #[cfg(kernels = "x86")]
         if let Some((sums, rescaling)) = self.rescaling()
             && rows.store_row(row, sums, &rescaling)
         {
             return;
         }
+        #[cfg(kernels = "dsp")]
+        {
+            let (sums, rescaling) = self.within_or_rescaled(i16::MAX.into());
+            rows.store_row(row, sums, &rescaling);
+        }
+        #[cfg(not(kernels = "dsp"))]
         rows.set_row(row, self.within(i16::MAX.into()).iter().map(|&y| y as i16));
     }
 }

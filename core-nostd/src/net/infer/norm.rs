@@ -1,8 +1,12 @@
 //! Root-mean-square norm in integers.
+#[cfg(any(kernels = "dsp", kernels = "x86"))]
+use super::kernel;
 #[cfg(kernels = "x86")]
 use super::kernel::ROWS;
-#[cfg(any(kernels = "dsp", kernels = "x86"))]
-use super::kernel::{self, Rescaling};
+#[cfg(kernels = "x86")]
+use super::kernel::Rescaling;
+#[cfg(kernels = "dsp")]
+use super::kernel::sum_of_squares;
 use super::{
     arithmetic::{Shift, quotient, rescale, root, wide_limit},
     kernel::Tile,
@@ -19,6 +23,7 @@ pub struct Norm<'a> {
 }
 
 /// Channels that are normalized together.
+#[cfg(not(kernels = "dsp"))]
 const CHANNELS: usize = 64;
 
 /// A reciprocal square root: `factor / 2^shift`.
@@ -43,6 +48,7 @@ struct Scaling {
     limit: i32,
 }
 
+#[cfg(not(kernels = "dsp"))]
 vectorized! {
     /// Adds the squares of `row`.
     fn add_squares(row: &[i16], sum: &mut u64) {
@@ -50,8 +56,9 @@ vectorized! {
     }
 }
 
+#[cfg(not(kernels = "dsp"))]
 fn sum_of_squares(row: &[i16]) -> u64 {
-    #[cfg(any(kernels = "dsp", kernels = "x86"))]
+    #[cfg(kernels = "x86")]
     if let Some(sum) = kernel::sum_of_squares(row) {
         return sum;
     }
@@ -127,11 +134,21 @@ impl<'a> Norm<'a> {
     pub fn apply(&self, row: &[i16], tile: &mut Tile<'_>, token: usize) {
         let scaling = self.scaling(row, tile.limit());
         #[cfg(kernels = "dsp")]
-        if let Some(rescaling) = Rescaling::new(scaling.factor, scaling.shift, 0)
-            && kernel::norm(row, self.gains.bytes(), &rescaling, tile, token)
         {
-            return;
+            let Scaling { factor, shift, limit } = scaling;
+            let done = kernel::norm(row, self.gains.bytes(), (factor, shift), tile, token);
+            for (column, (&x, gain)) in row.iter().zip(self.gains.iter()).enumerate().skip(done) {
+                let y = rescale(i32::from(x) * i32::from(gain), factor, shift, 0, limit);
+                tile.set(token, column, y as i16);
+            }
         }
+        #[cfg(not(kernels = "dsp"))]
+        self.apply_in_parts(row, scaling, tile, token);
+    }
+
+    /// A number of columns at a time.
+    #[cfg(not(kernels = "dsp"))]
+    fn apply_in_parts(&self, row: &[i16], scaling: Scaling, tile: &mut Tile<'_>, token: usize) {
         let mut outputs = [0; CHANNELS];
         let chunks = row.chunks(CHANNELS).zip(self.gains.chunks(CHANNELS));
         for (first, (row, gains)) in (0..).step_by(CHANNELS).zip(chunks) {

@@ -1,11 +1,10 @@
 //! Softmax in integers: maximum subtracted, powers of two in fixed point, one rounding.
 use core::num::NonZeroU64;
 
-use super::{
-    arithmetic::quotient,
-    exp::{POWER_FRACTION, exp2_negative},
-    vectors::vectorized,
-};
+use super::exp::{POWER_FRACTION, exp2_negative};
+#[cfg(not(kernels = "dsp"))]
+use super::{arithmetic::quotient, vectors::vectorized};
+#[cfg(not(kernels = "dsp"))]
 use crate::inputs::SQUARES;
 
 /// Fraction bits of attention probabilities.
@@ -20,6 +19,7 @@ pub const POWER_DROP: u32 = 6;
 /// Fraction bits of the reciprocal of a sum of powers, less those of the sum.
 pub const RECIPROCAL: u32 = 2 * POWER_FRACTION - POWER_DROP;
 
+#[cfg(not(kernels = "dsp"))]
 vectorized! {
     /// Turns the binary exponents of all squares, in 16 fraction bits, into probabilities in
     /// [`ATTENTION_FRACTION`] bits. Each is rounded once; their sum exceeds 1.0 by rounding only.

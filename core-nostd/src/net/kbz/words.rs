@@ -41,6 +41,7 @@ impl<'a> Halves<'a> {
     }
 
     /// Parts of `length` halfwords, the last one shorter.
+    #[cfg(not(kernels = "dsp"))]
     pub fn chunks(self, length: usize) -> impl Iterator<Item = Halves<'a>> {
         self.0.chunks(length).map(Halves)
     }

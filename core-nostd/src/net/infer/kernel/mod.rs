@@ -41,9 +41,9 @@ use x86 as chosen;
 #[cfg(any(kernels = "dsp", kernels = "x86"))]
 pub use chosen::{Factors, Rows};
 #[cfg(kernels = "dsp")]
-pub use chosen::{add_channel, attention, norm};
+pub use chosen::{add_channel, attention, attention_of_exponents, norm};
 #[cfg(any(kernels = "dsp", kernels = "x86"))]
-pub use chosen::{hidden, rescale_all, silu, store_each, sum_of_squares};
+pub use chosen::{hidden, silu, store_each, sum_of_squares};
 #[cfg(kernels = "dsp")]
 pub use rescaling::Exponents;
 #[cfg(any(kernels = "dsp", kernels = "x86"))]
@@ -56,7 +56,9 @@ pub use rows::{Rows, Rows as Factors};
 pub use tile::{Tile, tile_words, words};
 pub use width::Width;
 #[cfg(kernels = "x86")]
-pub use x86::{PAIRS, ROWS, add_block, contexts, gated, norm_rows, probabilities, rescale_to};
+pub use x86::{
+    PAIRS, ROWS, add_block, contexts, gated, norm_rows, probabilities, rescale_all, rescale_to,
+};
 
 /// The sums of a pair of rows for every token of `tile`, which has several:
 /// `sums[r · tokens + t]` is `Σ weight[r, c] · activation[t, c]`.

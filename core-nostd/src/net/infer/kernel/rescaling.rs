@@ -15,6 +15,12 @@ pub struct Rescaling {
 }
 
 impl Rescaling {
+    /// One that changes no number of at most [`Rescaling::KEPT`] in magnitude.
+    #[cfg(kernels = "dsp")]
+    pub const KEEP: Rescaling = Rescaling { multiplier: 1 << 30, left: 11, half: 1 << 8, right: 9 };
+    #[cfg(kernels = "dsp")]
+    pub const KEPT: i32 = 1 << 19;
+
     /// Of numbers below 2^(31 − `room`) in magnitude; `None` where too few bits go.
     pub fn new(multiplier: i32, shift: Shift, room: u32) -> Option<Rescaling> {
         #[cfg(kernels = "x86")]

@@ -21,7 +21,8 @@ pub trait Columns {
     /// Sets a column of every row.
     fn set_column(&mut self, column: usize, values: impl Iterator<Item = i16>);
 
-    /// Sets a column to rescaled sums within `±limit`, if assembly or vectors can.
+    /// Sets a column to rescaled sums within `±limit`, if vectors can; assembly always does, for an
+    /// even number of rows.
     #[cfg(any(kernels = "dsp", kernels = "x86"))]
     fn store_column(
         &mut self,

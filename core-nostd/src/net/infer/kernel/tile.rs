@@ -142,6 +142,7 @@ impl<'s> Tile<'s> {
     }
 
     /// Sets columns of `token`, from `first` on: faster where that begins a group.
+    #[cfg(not(kernels = "dsp"))]
     pub fn set_row(&mut self, token: usize, first: usize, values: &[i16]) {
         #[cfg(kernels = "x86")]
         if self.width != Width::Single && first.is_multiple_of(GROUP) {

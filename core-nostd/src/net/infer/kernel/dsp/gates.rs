@@ -13,7 +13,7 @@ pub const SILU_LIMIT: i32 = 1 << 19;
 /// `left` into `gates`.
 ///
 /// # Safety
-/// `sums` and `gates` point to `count` words, `table` to 513 halfwords, aligned to 2.
+/// `sums` and `gates` point to `count` words, `table`, at any byte, to 513 halfwords.
 #[unsafe(naked)]
 pub unsafe extern "C" fn silu(
     sums: *const i32,

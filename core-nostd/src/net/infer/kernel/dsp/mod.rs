@@ -43,7 +43,7 @@ pub use plain::{set_paired, set_pairs, set_single};
 pub use rows::{Rows, Rows as Factors};
 
 pub use steps::{
-    add_channel, attention, hidden, norm, rescale_all, silu, store_each, sum_of_squares,
+    add_channel, attention, attention_of_exponents, hidden, norm, silu, store_each, sum_of_squares,
 };
 
 /// Halfwords hold wide activations as they hold narrow ones.

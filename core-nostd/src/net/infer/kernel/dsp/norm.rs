@@ -6,7 +6,7 @@ use super::outputs::Clamp;
 /// The sum of the squares of `fours` times four halfwords, at least once.
 ///
 /// # Safety
-/// `row` points to `8 · fours` bytes, aligned to 4.
+/// `row` points to `8 · fours` bytes, at any of them.
 #[unsafe(naked)]
 pub unsafe extern "C" fn squares(row: *const i16, fours: usize) -> u64 {
     naked_asm!(
@@ -18,7 +18,8 @@ pub unsafe extern "C" fn squares(row: *const i16, fours: usize) -> u64 {
         mov     r0, #0
         mov     r1, #0
     1:
-        ldrd    r2, r4, [r12], #8
+        ldr     r2, [r12], #4
+        ldr     r4, [r12], #4
         smlald  r0, r1, r2, r2
         smlald  r0, r1, r4, r4
         subs    r3, r3, #1
@@ -65,7 +66,7 @@ macro_rules! two {
 /// Scales `fours` times four numbers, at least once.
 ///
 /// # Safety
-/// `row` and `gains` point to `8 · fours` bytes, aligned to 4; `out`, aligned to 4, to as many
+/// `row` and `gains`, at any byte, point to `8 · fours` bytes; `out`, aligned to 4, to as many
 /// places of 8 bytes that are the step of `scaling` apart.
 #[unsafe(naked)]
 pub unsafe extern "C" fn scale(

@@ -40,39 +40,6 @@ macro_rules! clamp {
     };
 }
 
-/// Rescales `pairs` pairs of words, at least one, into `±limit`.
-///
-/// # Safety
-/// `values` points to `2 · pairs` words.
-#[unsafe(naked)]
-pub unsafe extern "C" fn rescale_pairs(
-    values: *mut i32,
-    pairs: usize,
-    rescaling: &Rescaling,
-    limit: i32,
-) {
-    naked_asm!(
-        extension!(),
-        "
-        push    {{r4, r5, r6, r7, r8, lr}}
-        ldm     r2, {{r4, r5, r6, r7}}
-        rsb     r8, r3, #0
-    1:
-        ldrd    r2, r12, [r0]
-        ",
-        rescale!("r2"),
-        rescale!("r12"),
-        clamp!("r2", "r8", "r3"),
-        clamp!("r12", "r8", "r3"),
-        "
-        strd    r2, r12, [r0], #8
-        subs    r1, r1, #1
-        bne     1b
-        pop     {{r4, r5, r6, r7, r8, pc}}
-        "
-    )
-}
-
 /// Rescales the sums of `pairs` pairs of tokens, at least one, into `±limit`, and stores them in a
 /// column of a tile: a pair's at `column` and 8 bytes on, the next pair's `stride` bytes on.
 ///
@@ -230,7 +197,8 @@ macro_rules! two_by_their_multipliers {
     () => {
         "
         ldrd    r4, r5, [r0], #8
-        ldrd    r6, r7, [r1], #8
+        ldr     r6, [r1], #4
+        ldr     r7, [r1], #4
         smmla   r4, r4, r6, r8
         smmla   r5, r5, r7, r8
         asr     r4, r4, r9
@@ -250,7 +218,7 @@ macro_rules! two_by_their_multipliers {
 /// a row of a tile: four halfwords, the next 16 bytes on.
 ///
 /// # Safety
-/// `sums` and `multipliers` point to `4 · fours` words; all places in the row are the tile's.
+/// `sums` and `multipliers`, at any byte, point to `4 · fours` words; all places in the row are the tile's.
 #[unsafe(naked)]
 pub unsafe extern "C" fn store_each(
     sums: *const i32,

@@ -76,7 +76,10 @@ impl Columns for Rows<'_> {
         limit: i32,
     ) -> bool {
         let place = column_of(self.words, self.groups, column, sums.len());
-        let Some((first, stride)) = place else { return false };
+        let Some((first, stride)) = place else {
+            debug_assert!(false, "sums and rows do not fit each other");
+            return false;
+        };
         let (sums, pairs) = (sums.as_ptr(), sums.len() / 2);
         // SAFETY: there are two sums a pair, and a pair; the column has as many places.
         unsafe { outputs::store_column(sums, pairs, first, stride, rescaling, limit) };

@@ -1,5 +1,6 @@
 //! What is done between the products, as Rust calls it. Each of these gives what the definition in
-//! plain Rust does, and does nothing but say so where it does not apply.
+//! plain Rust does. Whole groups are done here; the callers do one by one what is left, and all of it
+//! where a shift is smaller than those of real networks.
 use super::{
     Rescaling, Rows, TOKEN_GROUP, attention as softmax, gates,
     norm::{Scaling, scale, squares},
@@ -10,29 +11,14 @@ use crate::{
     net::{
         infer::{
             arithmetic::{Shift, quotient},
+            curves::{ACTIVATION_LIMIT, CURVE_POINTS, units},
             exp::{POWERS, WITHIN_BITS},
-            kernel::{Exponents, Tile, Width},
+            kernel::{Exponents, Tile},
             softmax::{POWER_DROP, RECIPROCAL},
         },
-        kbz::GROUP,
+        kbz::{Curve, GROUP},
     },
 };
-
-/// Whether `values` begin at a multiple of 4 bytes.
-fn is_aligned<T>(values: &[T]) -> bool {
-    values.as_ptr().cast::<u32>().is_aligned()
-}
-
-/// [`rescale_all`](crate::net::infer::arithmetic::rescale_all) without a bias.
-pub fn rescale_all(values: &mut [i32], rescaling: &Rescaling, limit: i32) -> bool {
-    let pairs = values.len() / 2;
-    if pairs == 0 || !values.len().is_multiple_of(2) {
-        return false;
-    }
-    // SAFETY: `values` has two words a pair, and there is one.
-    unsafe { outputs::rescale_pairs(values.as_mut_ptr(), pairs, rescaling, limit) };
-    true
-}
 
 /// Adds rescaled sums to a channel of a stream with rows of `width`.
 pub fn add_channel(
@@ -41,16 +27,15 @@ pub fn add_channel(
     channel: usize,
     sums: &[i32],
     rescaling: &Rescaling,
-) -> bool {
+) {
     let rows = sums.len();
     if channel >= width || rows == 0 || stream.len() < rows * width {
-        return false;
+        return debug_assert!(false, "sums and stream do not fit each other");
     }
     let stride = width * size_of::<i16>();
     let first = stream.as_mut_ptr().wrapping_add(channel);
     // SAFETY: there is a word of `sums` a row; the stream has as many rows, all with this channel.
-    unsafe { outputs::add_channel(sums.as_ptr(), rows, first, stride, rescaling) };
-    true
+    unsafe { outputs::add_channel(sums.as_ptr(), rows, first, stride, rescaling) }
 }
 
 /// A column of pairs of tokens: where it begins, and the bytes from a pair to the next. `None` if
@@ -72,14 +57,14 @@ pub fn column_of(
 }
 
 impl Rows<'_> {
-    /// Sets a row to sums rescaled into ±32,767.
-    pub fn store_row(&mut self, row: usize, sums: &[i32], rescaling: &Rescaling) -> bool {
-        let fours = self.groups;
-        let whole = fours > 0 && sums.len() == fours * GROUP;
-        let (Some(place), true) = (self.row_start(row), whole) else { return false };
-        // SAFETY: there are four sums a group of columns, and a group; the row has as many.
-        unsafe { outputs::store_row(sums.as_ptr(), fours, place, rescaling) };
-        true
+    /// Sets a row to sums rescaled into ±32,767, of which there are whole groups.
+    pub fn store_row(&mut self, row: usize, sums: &[i32], rescaling: &Rescaling) {
+        let fours = sums.len() / GROUP;
+        let fits = (1..=self.groups).contains(&fours);
+        if let (Some(place), true) = (self.row_start(row), fits) {
+            // SAFETY: there are four sums a group of columns, and a group; the row has as many.
+            unsafe { outputs::store_row(sums.as_ptr(), fours, place, rescaling) }
+        }
     }
 
     /// Where a row's first group is; the others are 16 bytes apart.
@@ -89,21 +74,22 @@ impl Rows<'_> {
     }
 }
 
-/// Where a token's columns from `first` on are, and the bytes from a group to the next.
+/// Where a token's columns from `first` on are, and the bytes from a group to the next. `None` if
+/// they do not begin a group, or there are not `fours` groups, or none.
 fn row_of(
     tile: &mut Tile<'_>,
     token: usize,
     first: usize,
-    count: usize,
+    fours: usize,
 ) -> Option<(*mut u32, usize)> {
     let (groups, tokens) = (tile.groups(), tile.tokens());
-    let whole = first.is_multiple_of(GROUP) && count.is_multiple_of(GROUP) && count > 0;
-    if !whole || token >= tokens || first + count > groups * GROUP {
+    let fits = first.is_multiple_of(GROUP) && fours > 0 && first / GROUP + fours <= groups;
+    if !fits || token >= tokens {
         return None;
     }
-    let (words, step) = match tile.width() {
-        Width::Single => (first / 2, TOKEN_GROUP / 2),
-        Width::Narrow | Width::Wide => {
+    let (words, step) = match tokens {
+        1 => (first / 2, TOKEN_GROUP / 2),
+        _ => {
             let pair = token / 2 * groups + first / GROUP;
             (pair * TOKEN_GROUP + token % 2 * (TOKEN_GROUP / 2), TOKEN_GROUP)
         }
@@ -111,82 +97,78 @@ fn row_of(
     Some((tile.words_mut().as_mut_ptr().wrapping_add(words), step * size_of::<u32>()))
 }
 
-/// Sets columns of a token, from `first` on, to sums rescaled each by its own multiplier.
+/// Sets columns of a token, one of several, from `first` on, to sums rescaled each by its own
+/// multiplier. Returns how many.
 pub fn store_each(
     tile: &mut Tile<'_>,
     token: usize,
     first: usize,
     sums: &[i32],
     multipliers: &[[u8; 4]],
-    rescaling: &Rescaling,
-) -> bool {
-    let (several, clamp) = (tile.tokens() > 1, Clamp::new(tile.limit()));
-    let place = row_of(tile, token, first, sums.len());
-    let (Some(clamp), Some((row, _)), true) = (clamp, place, several) else { return false };
-    if multipliers.len() < sums.len() || !is_aligned(multipliers) || rescaling.left != 0 {
-        return false;
+    shift: Shift,
+) -> usize {
+    let fours = sums.len().min(multipliers.len()) / GROUP;
+    let (clamp, several) = (Clamp::new(tile.limit()), tile.tokens() > 1);
+    let (Some(Rescaling { half, right, .. }), Some(clamp), Some((row, _)), true) =
+        (Rescaling::new(0, shift, 0), clamp, row_of(tile, token, first, fours), several)
+    else {
+        return 0;
+    };
+    let (sums, multipliers) = (sums.as_ptr(), multipliers.as_ptr().cast());
+    // SAFETY: there are four sums and multipliers a group of columns, and a group; of several
+    // tokens, one's groups are 16 bytes apart.
+    unsafe { outputs::store_each(sums, multipliers, fours, row, &Each { half, right, clamp }) };
+    fours * GROUP
+}
+
+/// The sum of a row's squares.
+pub fn sum_of_squares(row: &[i16]) -> u64 {
+    let (fours, rest) = row.as_chunks::<GROUP>();
+    let rest = rest.iter().map(|&x| u64::from(i32::from(x).pow(2).cast_unsigned())).sum();
+    if fours.is_empty() {
+        return rest;
     }
-    let (sums, fours, multipliers) = (sums.as_ptr(), sums.len() / GROUP, multipliers.as_ptr());
-    let each = Each { half: rescaling.half, right: rescaling.right, clamp };
-    // SAFETY: there are four sums and multipliers, aligned to 4, a group of columns, and a group;
-    // of several tokens, one's groups are 16 bytes apart.
-    unsafe { outputs::store_each(sums, multipliers.cast(), fours, row, &each) };
-    true
+    // SAFETY: there is a group of 8 bytes, and no part of one.
+    rest + unsafe { squares(row.as_ptr(), fours.len()) }
 }
 
-/// The sum of a row's squares, if it lies at a multiple of 4 bytes and in whole groups.
-pub fn sum_of_squares(row: &[i16]) -> Option<u64> {
-    let fits = is_aligned(row) && row.len().is_multiple_of(GROUP) && !row.is_empty();
-    // SAFETY: `row` has a group of 8 bytes, and no part of one, aligned to 4.
-    fits.then(|| unsafe { squares(row.as_ptr(), row.len() / GROUP) })
-}
-
-/// Normalizes a row, given the rescaling of each number times its gain, into a token's columns.
+/// Normalizes a row, given the scale of each number times its gain, into a token's columns. Returns
+/// how many.
 pub fn norm(
     row: &[i16],
     gains: &[[u8; 2]],
-    rescaling: &Rescaling,
+    (factor, shift): (i32, Shift),
     tile: &mut Tile<'_>,
     token: usize,
-) -> bool {
-    let (count, clamp) = (row.len(), Clamp::new(tile.limit()));
-    let place = row_of(tile, token, 0, count);
-    let (Some(clamp), Some((out, step))) = (clamp, place) else { return false };
-    if !is_aligned(row) || !is_aligned(gains) || gains.len() < count || rescaling.left != 0 {
-        return false;
-    }
-    let Rescaling { multiplier: factor, half, right, .. } = *rescaling;
+) -> usize {
+    let fours = row.len().min(gains.len()) / GROUP;
+    let clamp = Clamp::new(tile.limit());
+    let (Some(Rescaling { half, right, .. }), Some(clamp), Some((out, step))) =
+        (Rescaling::new(factor, shift, 0), clamp, row_of(tile, token, 0, fours))
+    else {
+        return 0;
+    };
     let scaling = Scaling { factor, half, right, clamp, step };
-    let (row, gains, fours) = (row.as_ptr(), gains.as_ptr().cast(), count / GROUP);
-    // SAFETY: `row` and `gains` have whole groups of 8 bytes, at least one, aligned to 4, and so
-    // has the token.
+    let (row, gains) = (row.as_ptr(), gains.as_ptr().cast());
+    // SAFETY: `row` and `gains` have so many groups of 8 bytes, at least one, and so has the token.
     unsafe { scale(row, gains, fours, out.cast(), &scaling) };
-    true
+    fours * GROUP
 }
 
-/// SiLU of rescaled sums, `table` at `units` as `Curves` has them, shifted by `left` into `gates`.
-pub fn silu(
-    table: &[[u8; 2]],
-    units: (u32, u32),
-    limit: i32,
-    sums: &[i32],
-    rescaling: &Rescaling,
-    left: u32,
-    gates: &mut [i32],
-) -> bool {
-    let expected = units == gates::SILU_UNITS && limit == gates::SILU_LIMIT;
-    let fits = sums.len() == gates.len() && !sums.is_empty() && table.len() > 512;
-    let table: *const i16 = table.as_ptr().cast();
-    if !expected || !fits || !table.is_aligned() {
-        return false;
+/// SiLU of rescaled sums by its `table`, shifted by `left` into `gates`.
+pub fn silu(table: &[[u8; 2]], sums: &[i32], rescaling: &Rescaling, left: u32, gates: &mut [i32]) {
+    const { assert!(matches!(units(Curve::Silu), gates::SILU_UNITS)) };
+    const { assert!(ACTIVATION_LIMIT == gates::SILU_LIMIT) };
+    if sums.len() != gates.len() || sums.is_empty() || table.len() < CURVE_POINTS {
+        return debug_assert!(false, "sums and gates do not fit each other");
     }
     let (count, sums, gates) = (sums.len(), sums.as_ptr(), gates.as_mut_ptr());
     // SAFETY: there are as many gates as sums, and there is one; the table has 513 halfwords.
-    unsafe { gates::silu(sums, count, table, rescaling, left, gates) };
-    true
+    unsafe { gates::silu(sums, count, table.as_ptr().cast(), rescaling, left, gates) }
 }
 
-/// Sets a column of a tile to rescaled sums times their gates, shifted by `shift`.
+/// Sets a column of a tile of several tokens to sums times their gates, shifted by `shift`. Does
+/// nothing but say so where the shifts are too small, and with one token.
 pub fn hidden(
     gates: &[i32],
     sums: &[i32],
@@ -216,25 +198,44 @@ pub fn hidden(
 /// overwritten.
 pub fn attention(
     scores: &mut [i32; SQUARES],
-    exponents: &Exponents<'_>,
+    Exponents { biases, score, bias }: &Exponents<'_>,
     probabilities: &mut Rows<'_>,
     row: usize,
 ) -> bool {
-    let Exponents { biases, score, bias } = exponents;
-    let whole = probabilities.groups == SQUARES / GROUP;
-    let (Some(row), true) = (probabilities.row_start(row), whole && score.left == 0) else {
-        return false;
-    };
-    const { assert!(WITHIN_BITS == 9 && POWER_DROP == 6) };
-    let scores = scores.as_mut_ptr();
-    // SAFETY: there are 64 scores, of which either part is at most 2^29 in magnitude, and 64
-    // biases; the table has a point for each of 128 segments and one for the end; the row has 16
-    // groups.
-    unsafe {
-        let most = softmax::exponents(scores, biases.as_ptr(), score, bias);
-        let dropped = most.cast_unsigned().wrapping_add(POWER_DROP << 16);
-        let sum = softmax::powers(scores, dropped, POWERS.as_ptr());
-        softmax::normalize(scores, quotient(1 << (RECIPROCAL - 32), sum), row);
-    }
+    // SAFETY: there are 64 scores and 64 biases.
+    let most = unsafe { softmax::exponents(scores.as_mut_ptr(), biases.as_ptr(), score, bias) };
+    from_powers(scores, most, probabilities, row);
     true
+}
+
+/// [`attention`] where the scores are binary exponents already.
+pub fn attention_of_exponents(
+    exponents: &mut [i32; SQUARES],
+    probabilities: &mut Rows<'_>,
+    row: usize,
+) {
+    let most = exponents.iter().copied().fold(i32::MIN, i32::max);
+    from_powers(exponents, most, probabilities, row);
+}
+
+/// Probabilities of binary exponents, the largest of which is `most`.
+fn from_powers(
+    exponents: &mut [i32; SQUARES],
+    most: i32,
+    probabilities: &mut Rows<'_>,
+    row: usize,
+) {
+    const { assert!(WITHIN_BITS == 9 && POWER_DROP == 6) };
+    let whole = probabilities.groups == SQUARES / GROUP;
+    let (Some(row), true) = (probabilities.row_start(row), whole) else {
+        return debug_assert!(false, "a row has not the scores' number");
+    };
+    let exponents = exponents.as_mut_ptr();
+    let dropped = most.cast_unsigned().wrapping_add(POWER_DROP << 16);
+    // SAFETY: there are 64 exponents, either part of which is below 2^30 in magnitude; the table
+    // has a point for each of 128 segments and one for the end; the row has 16 groups.
+    unsafe {
+        let sum = softmax::powers(exponents, dropped, POWERS.as_ptr());
+        softmax::normalize(exponents, quotient(1 << (RECIPROCAL - 32), sum), row);
+    }
 }
