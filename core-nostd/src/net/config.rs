@@ -113,21 +113,40 @@ impl fmt::Display for ConfigError {
 
 impl core::error::Error for ConfigError {}
 
+/// Fields, and between which numbers they must lie.
+static RANGES: [(&str, u32, u32); 10] = [
+    ("width", 2, 4096),
+    ("heads", 1, 64),
+    ("encoder_blocks", 0, 32),
+    ("ffn_mult", 1, 16),
+    ("ssm_expand", 1, 8),
+    ("ssm_state", 1, 256),
+    ("ssm_rank", 1, 256),
+    ("ssm_conv", 1, 16),
+    ("ssm_ffn_mult", 1, 16),
+    ("policy_dim", 1, 1024),
+];
+
 impl Config {
+    /// The fields of [`RANGES`].
+    const fn ranged(&self) -> [u32; RANGES.len()] {
+        [
+            self.width,
+            self.heads,
+            self.encoder_blocks,
+            self.ffn_mult,
+            self.ssm_expand,
+            self.ssm_state,
+            self.ssm_rank,
+            self.ssm_conv,
+            self.ssm_ffn_mult,
+            self.policy_dim,
+        ]
+    }
+
     /// Checks every field; a configuration that passes has tables that fit `u32`.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        for (field, value, least, most) in [
-            ("width", self.width, 2, 4096),
-            ("heads", self.heads, 1, 64),
-            ("encoder_blocks", self.encoder_blocks, 0, 32),
-            ("ffn_mult", self.ffn_mult, 1, 16),
-            ("ssm_expand", self.ssm_expand, 1, 8),
-            ("ssm_state", self.ssm_state, 1, 256),
-            ("ssm_rank", self.ssm_rank, 1, 256),
-            ("ssm_conv", self.ssm_conv, 1, 16),
-            ("ssm_ffn_mult", self.ssm_ffn_mult, 1, 16),
-            ("policy_dim", self.policy_dim, 1, 1024),
-        ] {
+        for (&(field, least, most), value) in RANGES.iter().zip(self.ranged()) {
             if !(least..=most).contains(&value) {
                 return Err(ConfigError::OutOfRange(field, least, most));
             }

@@ -483,7 +483,12 @@ struct Text(u64);
 
 impl Text {
     fn push(&mut self, text: &str) {
-        self.0 = fnv::bytes(self.0, text.bytes());
+        self.push_bytes(text.as_bytes());
+    }
+
+    #[inline(never)] // for flash: it is called from a dozen places
+    fn push_bytes(&mut self, text: &[u8]) {
+        self.0 = fnv::bytes(self.0, text.iter().copied());
     }
 
     /// A number's decimal digits.
@@ -496,7 +501,7 @@ impl Text {
             *digit += (rest % 10) as u8;
             rest /= 10;
         }
-        self.0 = fnv::bytes(self.0, digits.into_iter().skip(first));
+        self.push_bytes(digits.get(first..).unwrap_or(&[]));
     }
 }
 

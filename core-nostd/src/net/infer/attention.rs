@@ -9,6 +9,7 @@ use super::kernel::{self, Rescaling};
 use super::{
     adder::{Adder, add_to},
     arithmetic::{Shift, pair_limit, rescale},
+    faults::Faults,
     kernel::{Factors, Rows, Tile, Width},
     linear::Linear,
     norm::Norm,
@@ -23,7 +24,7 @@ use crate::{
     inputs::SQUARES,
     net::{
         Config,
-        kbz::{Bytes, InputBits, LayerReader, Matrix, ModelError, Part, Scale},
+        kbz::{Bytes, InputBits, LayerReader, Matrix, Part, Scale},
     },
 };
 
@@ -62,7 +63,8 @@ struct Head<'s> {
 }
 
 impl<'a> SquareAttention<'a> {
-    pub fn read(sections: &mut LayerReader<'_, 'a>, config: &Config) -> SquareAttention<'a> {
+    #[inline(never)] // so that it is written where it lies
+    fn read(sections: &mut LayerReader<'_, 'a>, config: &Config) -> SquareAttention<'a> {
         SquareAttention {
             norm: Norm::read(sections),
             query: sections.linear(Matrix::Query),
@@ -84,11 +86,20 @@ impl<'a> SquareAttention<'a> {
     }
 
     /// Adds to `squares`, `[64, width]`.
+    pub fn run(
+        sections: &mut LayerReader<'_, 'a>,
+        config: &Config,
+        squares: &mut [i16],
+    ) -> Option<()> {
+        let layer = SquareAttention::read(sections, config);
+        layer.add(squares, sections.finish()?)
+    }
+
     #[inline(never)] // what it needs must not stay on the stack of the other layers
-    pub fn run(&self, squares: &mut [i16], mut arena: Arena<'_>) -> Result<(), ModelError> {
+    fn add(&self, squares: &mut [i16], mut arena: Arena<'_>) -> Option<()> {
         #[cfg(kernels = "x86")]
         if self.passes_all_queries() {
-            return self.run_all_queries(squares, arena);
+            return self.add_all_queries(squares, arena);
         }
         let width = self.output.rows();
         let dim = width.checked_div(self.heads).unwrap_or(0);
@@ -104,6 +115,7 @@ impl<'a> SquareAttention<'a> {
         let sums = arena.take::<i32>(attention_sums(dim));
         let matrices = [&self.query, &self.key, &self.value, &self.output];
         let mut buffer = Linear::buffer(&mut arena, matrices);
+        let faults = arena.faults();
         arena.outcome()?;
 
         self.norm.apply_all(squares, &mut inputs);
@@ -111,7 +123,7 @@ impl<'a> SquareAttention<'a> {
             let pair = part_mut(sums, 0, 2 * SQUARES);
             self.project(number, &inputs, &mut head, pair, &mut buffer)?;
             for query in (0..SQUARES).step_by(2) {
-                self.probabilities(number, query, &head, sums, &mut probabilities)?;
+                self.probabilities(number, query, &head, sums, &mut probabilities, faults)?;
                 let stride = head.values.stride();
                 let sums = part_mut(sums, 0, 2 * stride);
                 head.values.dots(&probabilities, 0, sums);
@@ -133,7 +145,7 @@ impl<'a> SquareAttention<'a> {
         squares: &mut [i16],
         sums: &mut [i32],
         buffer: &mut Buffer<'_>,
-    ) -> Result<(), ModelError> {
+    ) -> Option<()> {
         let width = self.output.rows();
         let mut adder = Adder::new(squares, width);
         self.output.each(0..width, contexts, sums, buffer, &mut |channel, sums| {
@@ -150,7 +162,7 @@ impl<'a> SquareAttention<'a> {
         head: &mut Head<'_>,
         sums: &mut [i32],
         buffer: &mut Buffer<'_>,
-    ) -> Result<(), ModelError> {
+    ) -> Option<()> {
         let dim = head.dim;
         let limit = pair_limit(dim);
         let first = number * dim;
@@ -175,16 +187,17 @@ impl<'a> SquareAttention<'a> {
         head: &Head<'_>,
         sums: &mut [i32],
         probabilities: &mut Factors<'_>,
-    ) -> Result<(), ModelError> {
+        faults: Option<&Faults>,
+    ) -> Option<()> {
         let sums = part_mut(sums, 0, 2 * SQUARES);
         head.keys.dots(&head.queries, query, sums);
         for (row, scores) in sums.as_chunks_mut::<SQUARES>().0.iter_mut().enumerate() {
             let mut buffer = [0; SQUARES];
-            let bias = self.bias(number, query + row, &mut buffer)?;
+            let bias = self.bias(number, query + row, &mut buffer, faults)?;
             let scale = (self.score.multiplier(number), self.score.shift());
             attend(scores, scale, bias, probabilities, row);
         }
-        Ok(())
+        Some(())
     }
 
     /// The biases of a query square's scores.
@@ -193,16 +206,17 @@ impl<'a> SquareAttention<'a> {
         number: usize,
         query: usize,
         buffer: &'b mut [u8; SQUARES],
-    ) -> Result<Option<Bias<'b>>, ModelError>
+        faults: Option<&Faults>,
+    ) -> Option<Option<Bias<'b>>>
     where
         'a: 'b,
     {
-        let Some((bias, scale)) = &self.bias else { return Ok(None) };
+        let Some((bias, scale)) = &self.bias else { return Some(None) };
         let row = number * SQUARES + query;
-        let bytes = bias.get(row * SQUARES..(row + 1) * SQUARES, buffer)?;
+        let bytes = bias.read(row * SQUARES..(row + 1) * SQUARES, buffer, faults)?;
         let (multiplier, shift) = (scale.multiplier(row), scale.shift());
         let row = bytemuck::cast_slice(bytes).first_chunk();
-        Ok(row.map(|row| Bias { row, multiplier, shift }))
+        Some(row.map(|row| Bias { row, multiplier, shift }))
     }
 }
 
@@ -320,7 +334,8 @@ pub struct TrunkAttention<'a> {
 }
 
 impl<'a> TrunkAttention<'a> {
-    pub fn read(sections: &mut LayerReader<'_, 'a>) -> TrunkAttention<'a> {
+    #[inline(never)] // so that it is written where it lies
+    fn read(sections: &mut LayerReader<'_, 'a>) -> TrunkAttention<'a> {
         TrunkAttention {
             norm: Norm::read(sections),
             output_value: sections.linear(Matrix::OutputValue),
@@ -328,8 +343,13 @@ impl<'a> TrunkAttention<'a> {
     }
 
     /// Adds to `trunk`, `[width]`.
+    pub fn run(sections: &mut LayerReader<'_, 'a>, trunk: &mut [i16]) -> Option<()> {
+        let layer = TrunkAttention::read(sections);
+        layer.add(trunk, sections.finish()?)
+    }
+
     #[inline(never)] // what it needs must not stay on the stack of the other layers
-    pub fn run(&self, trunk: &mut [i16], mut arena: Arena<'_>) -> Result<(), ModelError> {
+    fn add(&self, trunk: &mut [i16], mut arena: Arena<'_>) -> Option<()> {
         let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single);
         let mut buffer = Linear::buffer(&mut arena, [&self.output_value]);
         arena.outcome()?;

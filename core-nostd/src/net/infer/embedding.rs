@@ -2,7 +2,7 @@
 use super::{scratch::Arena, vectors::vectorized};
 use crate::{
     inputs::{AUX, Inputs, SQUARES, TOKENS},
-    net::kbz::{Bytes, Halves, LayerReader, ModelError, Part, Scale},
+    net::kbz::{Bytes, Halves, LayerReader, Part, Scale},
 };
 
 vectorized! {
@@ -26,7 +26,8 @@ pub struct Embedding<'a> {
 }
 
 impl<'a> Embedding<'a> {
-    pub fn read(sections: &mut LayerReader<'_, 'a>) -> Embedding<'a> {
+    #[inline(never)] // so that it is written where it lies
+    fn read(sections: &mut LayerReader<'_, 'a>) -> Embedding<'a> {
         Embedding {
             piece: sections.bytes(Part::Piece),
             square: sections.bytes(Part::Square),
@@ -36,20 +37,31 @@ impl<'a> Embedding<'a> {
     }
 
     /// Fills `squares`, `[64, width]`.
-    #[inline(never)] // what it needs must not stay on the stack of the other layers
     pub fn run(
+        sections: &mut LayerReader<'_, 'a>,
+        inputs: &Inputs,
+        width: usize,
+        squares: &mut [i16],
+    ) -> Option<()> {
+        let layer = Embedding::read(sections);
+        layer.fill(inputs, width, squares, sections.finish()?)
+    }
+
+    #[inline(never)] // what it needs must not stay on the stack of the other layers
+    fn fill(
         &self,
         inputs: &Inputs,
         width: usize,
         squares: &mut [i16],
         mut arena: Arena<'_>,
-    ) -> Result<(), ModelError> {
+    ) -> Option<()> {
         let Some((before, last)) = squares.split_at_mut_checked((SQUARES - 1) * width) else {
-            return Ok(());
+            return Some(());
         };
         let row_bytes = width * size_of::<i16>();
         let piece_buffer = arena.take(self.piece.buffer(row_bytes));
         let square_buffer = arena.take(self.square.buffer(row_bytes));
+        let faults = arena.faults();
         arena.outcome()?;
         let row = |row: usize| row * row_bytes..(row + 1) * row_bytes;
         // The last square holds the scalars' part until it is its turn.
@@ -58,20 +70,21 @@ impl<'a> Embedding<'a> {
             let sum = weights.zip(inputs.aux).map(|(w, x)| i32::from(w) * i32::from(x)).sum();
             *scalars = self.aux_scale.apply(0, sum, i32::from(i16::MAX)) as i16;
         }
-        let mut add_to = |stream: &mut [i16], square: usize, token: u8| {
+        let mut streams = before.chunks_exact_mut(width.max(1));
+        for (square, &token) in inputs.tokens.iter().enumerate() {
             let token = usize::from(token).min(TOKENS - 1);
-            let piece = self.piece.get(row(token), piece_buffer)?;
-            let place = self.square.get(row(square), square_buffer)?;
+            let piece = self.piece.read(row(token), piece_buffer, faults)?;
+            let place = self.square.read(row(square), square_buffer, faults)?;
+            let stream = match streams.next() {
+                Some(stream) => {
+                    stream.iter_mut().zip(&*last).for_each(|(x, &scalars)| *x = scalars);
+                    stream
+                }
+                None => &mut *last,
+            };
             add(stream, [Halves::of(piece), Halves::of(place)]);
-            Ok(())
-        };
-        let [tokens @ .., last_token] = inputs.tokens;
-        let streams = before.chunks_exact_mut(width.max(1)).zip(tokens);
-        for (square, (stream, token)) in streams.enumerate() {
-            stream.iter_mut().zip(&*last).for_each(|(x, &scalars)| *x = scalars);
-            add_to(stream, square, token)?;
         }
-        add_to(last, SQUARES - 1, last_token)
+        Some(())
     }
 }
 
@@ -82,12 +95,25 @@ pub struct Pool<'a> {
 }
 
 impl<'a> Pool<'a> {
-    pub fn read(sections: &mut LayerReader<'_, 'a>) -> Pool<'a> {
+    #[inline(never)] // so that it is written where it lies
+    fn read(sections: &mut LayerReader<'_, 'a>) -> Pool<'a> {
         Pool { scale: sections.scale(Part::PoolScale) }
     }
 
     /// Reads `squares`, `[64, width]`, and fills `trunk`, `[width]`.
-    pub fn run(&self, squares: &[i16], trunk: &mut [i16]) {
+    pub fn run(
+        sections: &mut LayerReader<'_, 'a>,
+        squares: &[i16],
+        trunk: &mut [i16],
+    ) -> Option<()> {
+        let layer = Pool::read(sections);
+        sections.finish()?;
+        layer.fill(squares, trunk);
+        Some(())
+    }
+
+    #[inline(never)] // what it needs must not stay on the stack of the other layers
+    fn fill(&self, squares: &[i16], trunk: &mut [i16]) {
         let width = trunk.len();
         for (channel, out) in trunk.iter_mut().enumerate() {
             let column = squares.iter().skip(channel).step_by(width.max(1));

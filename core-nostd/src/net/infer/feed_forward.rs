@@ -22,7 +22,7 @@ use crate::{
     inputs::SQUARES,
     net::{
         Place,
-        kbz::{InputBits, LayerReader, Matrix, ModelError, Part, Scale},
+        kbz::{InputBits, LayerReader, Matrix, Part, Scale},
     },
 };
 
@@ -64,7 +64,8 @@ vectorized! {
 }
 
 impl<'a> FeedForward<'a> {
-    pub fn read(sections: &mut LayerReader<'_, 'a>, place: Place) -> FeedForward<'a> {
+    #[inline(never)] // so that it is written where it lies
+    fn read(sections: &mut LayerReader<'_, 'a>, place: Place) -> FeedForward<'a> {
         FeedForward {
             norm: Norm::read(sections),
             gate: sections.linear(Matrix::Gate),
@@ -76,7 +77,7 @@ impl<'a> FeedForward<'a> {
     }
 
     /// Squares that pass together: as many as there is room for, where more are faster.
-    pub fn tokens(&self, arena: &Arena<'_>) -> usize {
+    fn tokens(&self, arena: &Arena<'_>) -> usize {
         let (width, hidden) = (self.down.rows(), self.gate.rows());
         let [inputs, hiddens] = self.widths(SQUARES);
         let fits = |tokens: &usize| {
@@ -94,14 +95,28 @@ impl<'a> FeedForward<'a> {
         }
     }
 
-    /// Adds to `stream`, `[rows, width]`, `tokens` rows at a time.
+    /// Adds to `stream`, `[rows, width]`: the squares' or the trunk's, as the layer's place is.
     pub fn run(
+        sections: &mut LayerReader<'_, 'a>,
+        place: Place,
+        curves: &Curves<'_>,
+        stream: &mut [i16],
+    ) -> Option<()> {
+        let layer = FeedForward::read(sections, place);
+        let arena = sections.finish()?;
+        let tokens = if place.on_squares() { layer.tokens(&arena) } else { 1 };
+        layer.add(curves, stream, tokens, arena)
+    }
+
+    /// `tokens` rows at a time.
+    #[inline(never)] // what it needs must not stay on the stack of the other layers
+    fn add(
         &self,
         curves: &Curves<'_>,
         stream: &mut [i16],
         tokens: usize,
         mut arena: Arena<'_>,
-    ) -> Result<(), ModelError> {
+    ) -> Option<()> {
         let (width, hidden) = (self.down.rows(), self.gate.rows());
         let widths = self.widths(tokens);
         let mut inputs = Tile::take(&mut arena, tokens, width, widths[0]);
@@ -122,7 +137,7 @@ impl<'a> FeedForward<'a> {
                 adder.add(channel, sums)
             })?;
         }
-        Ok(())
+        Some(())
     }
 
     /// Hidden `units`, at most [`BLOCK`], of every token.
@@ -134,7 +149,7 @@ impl<'a> FeedForward<'a> {
         inputs: &Tile<'_>,
         work: Work<'_, '_>,
         hiddens: &mut Tile<'_>,
-    ) -> Result<(), ModelError> {
+    ) -> Option<()> {
         let Work { gates, sums, buffer } = work;
         let tokens = inputs.tokens();
         #[cfg(kernels = "x86")]
@@ -162,7 +177,7 @@ impl FeedForward<'_> {
         inputs: &Tile<'_>,
         buffer: &mut Buffer<'_>,
         hiddens: &mut Tile<'_>,
-    ) -> Result<(), ModelError> {
+    ) -> Option<()> {
         let [mut gates, mut silus, mut ups] = [[0; BLOCK]; 3];
         let (left, shift) = self.hidden.shift().left_as_well(GATE_ROOM);
         let first = units.start;
@@ -183,7 +198,7 @@ impl FeedForward<'_> {
         for (unit, y) in units.zip(silus) {
             hiddens.set(0, unit, y as i16);
         }
-        Ok(())
+        Some(())
     }
 }
 

@@ -14,7 +14,7 @@ use super::{
 };
 #[cfg(kernels = "x86")]
 use crate::inputs::SQUARES;
-use crate::net::kbz::{ModelError, Scale, Words};
+use crate::net::kbz::{Scale, Words};
 
 /// Rows whose sums for a single token are computed together.
 pub const BLOCK: usize = 16;
@@ -66,14 +66,14 @@ impl<'a> Linear<'a> {
         sums: &mut [i32],
         buffer: &mut Buffer<'_>,
         emit: &mut dyn FnMut(usize, Sums<'_>),
-    ) -> Result<(), ModelError> {
+    ) -> Option<()> {
         let (room, shift) = (tile.room(), self.scales.shift());
         let mut each = |row, sums: &mut [i32]| {
             let (multiplier, bias) = self.factors(row);
             emit(row, Sums::new(sums, room, (multiplier, shift)).with_bias(bias));
         };
         if tile.tokens() == 1 {
-            return self.each_sum(rows, tile, buffer, |row, sum| each(row, &mut [sum]));
+            return self.each_sum(rows, tile, buffer, &mut |row, sum| each(row, &mut [sum]));
         }
         #[cfg(kernels = "x86")]
         let mut block = [0; 2 * PAIRS * SQUARES];
@@ -95,7 +95,7 @@ impl<'a> Linear<'a> {
                 }
             }
         }
-        Ok(())
+        Some(())
     }
 
     /// The outputs `rows` of a single token, within `±limit`, handed to `emit` with the row.
@@ -106,21 +106,22 @@ impl<'a> Linear<'a> {
         buffer: &mut Buffer<'_>,
         limit: i32,
         emit: &mut dyn FnMut(usize, i32),
-    ) -> Result<(), ModelError> {
-        self.each_sum(rows, tile, buffer, |row, sum| {
+    ) -> Option<()> {
+        self.each_sum(rows, tile, buffer, &mut |row, sum| {
             let (multiplier, bias) = self.factors(row);
             emit(row, rescale(sum, multiplier, self.scales.shift(), bias, limit));
         })
     }
 
     /// Hands the sums of `rows` for a single token to `emit`.
+    #[inline(never)]
     fn each_sum(
         &self,
         rows: Range<usize>,
         tile: &Tile<'_>,
         buffer: &mut Buffer<'_>,
-        mut emit: impl FnMut(usize, i32),
-    ) -> Result<(), ModelError> {
+        emit: &mut dyn FnMut(usize, i32),
+    ) -> Option<()> {
         let mut sums = [0; BLOCK];
         let pairs = rows.start / 2..rows.end.div_ceil(2);
         let step = self.weights.at_once(BLOCK / 2).max(1);
@@ -134,7 +135,7 @@ impl<'a> Linear<'a> {
                 }
             }
         }
-        Ok(())
+        Some(())
     }
 
     /// Output `row` of a single token, within `±limit`.
@@ -144,10 +145,10 @@ impl<'a> Linear<'a> {
         tile: &Tile<'_>,
         buffer: &mut Buffer<'_>,
         limit: i32,
-    ) -> Result<i32, ModelError> {
+    ) -> Option<i32> {
         let mut output = 0;
         self.each_single(row..row + 1, tile, buffer, limit, &mut |_, y| output = y)?;
-        Ok(output)
+        Some(output)
     }
 }
 

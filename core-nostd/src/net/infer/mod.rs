@@ -8,6 +8,7 @@ mod attention;
 mod curves;
 mod embedding;
 mod exp;
+mod faults;
 mod feed_forward;
 mod kernel;
 mod linear;
@@ -19,7 +20,6 @@ mod scratch;
 pub mod self_test;
 mod softmax;
 mod state_space;
-mod step;
 mod value;
 mod vectors;
 mod weights;
@@ -30,6 +30,7 @@ pub use curves::{
     VALUE_FRACTION, points_per_unit,
 };
 pub use exp::{EXPONENT_FRACTION, POWER_FRACTION, exp2_negative};
+pub(crate) use faults::{Faults, keep};
 pub use feed_forward::UP_LIMIT;
 pub use kernel::Width;
 pub(crate) use linear::Linear;
@@ -39,17 +40,23 @@ pub(crate) use parts::part;
 pub(crate) use scratch::Arena;
 pub use scratch::{ample_scratch_bytes, scratch_bytes};
 pub use softmax::{ATTENTION_FRACTION, PROBABILITY_ONE};
-pub(crate) use step::Step;
 #[cfg(kernels = "x86")]
 pub use vectors::Vectors;
 pub(crate) use vectors::vectorized;
 pub(crate) use weights::Weights;
 
+use attention::{SquareAttention, TrunkAttention};
 use curves::Curves;
+use embedding::{Embedding, Pool};
+use feed_forward::FeedForward;
+use norm::Norm;
+use policy::{FromToPolicy, PooledPolicy};
 use shakmaty::Chess;
+use state_space::StateSpace;
+use value::Value;
 
 use super::{
-    Layer,
+    Layer, PolicyHead,
     kbz::{Model, ModelError},
     layers,
 };
@@ -67,7 +74,7 @@ pub struct Snapshot<'s> {
     pub trunk: &'s [i16],
 }
 
-impl Model<'_> {
+impl<'a> Model<'a> {
     /// Scores the legal moves of `position` and the position itself.
     ///
     /// `scratch` may have any alignment; it must have [`Model::scratch_bytes`], else the error says
@@ -131,9 +138,27 @@ impl Model<'_> {
         scratch: &mut [u8],
         observe: &mut dyn FnMut(Layer, Snapshot<'_>),
     ) -> Result<i16, ModelError> {
+        let faults = Faults::NONE;
+        let needed = self.scratch_bytes();
+        let short = ModelError::Scratch { needed, actual: scratch.len() };
+        let arena = Arena::new(scratch, needed)?.noting(&faults);
+        // What nobody noted is a layer that found no room.
+        self.run_layers(inputs, moves, arena, observe).ok_or(faults.first().unwrap_or(short))
+    }
+
+    /// The same; `None` where the arena noted a fault, or had too little room.
+    fn run_layers<'s>(
+        &self,
+        inputs: &Inputs,
+        moves: &mut dyn Scored,
+        mut arena: Arena<'s>,
+        observe: &mut dyn FnMut(Layer, Snapshot<'_>),
+    ) -> Option<i16>
+    where
+        'a: 's,
+    {
         let config = self.config();
         let width = config.width as usize;
-        let mut arena = Arena::new(scratch, self.scratch_bytes())?;
         let squares = arena.take::<i16>(SQUARES * width);
         let trunk = arena.take::<i16>(width);
         arena.outcome()?;
@@ -141,28 +166,29 @@ impl Model<'_> {
         let curves = Curves::new(reader.curves(&mut arena)?);
         let mut value = 0;
         for layer in layers(config) {
-            let mut arena = arena.scope();
-            match Step::read(layer, config, &mut reader, &mut arena)? {
-                Step::Embedding(step) => step.run(inputs, width, squares, arena)?,
-                Step::SquareAttention(step) => step.run(squares, arena)?,
-                Step::SquareFeedForward(step) => {
-                    let tokens = step.tokens(&arena);
-                    step.run(&curves, squares, tokens, arena)?;
+            let sections = &mut reader.layer(layer, config, arena.scope());
+            match layer {
+                Layer::Embedding => Embedding::run(sections, inputs, width, squares)?,
+                Layer::Attention(place) if place.on_squares() => {
+                    SquareAttention::run(sections, config, squares)?;
                 }
-                Step::EncoderNorm(norm) => {
-                    squares.chunks_exact_mut(width.max(1)).for_each(|row| norm.apply_in_place(row));
+                Layer::Attention(_) => TrunkAttention::run(sections, trunk)?,
+                Layer::Ssm(_) => StateSpace::run(sections, config, &curves, trunk)?,
+                Layer::FeedForward(place, _) => {
+                    let stream = if place.on_squares() { &mut *squares } else { &mut *trunk };
+                    FeedForward::run(sections, place, &curves, stream)?;
                 }
-                Step::Pool(step) => step.run(squares, trunk),
-                Step::TrunkAttention(step) => step.run(trunk, arena)?,
-                Step::StateSpace(step) => step.run(&curves, trunk, arena)?,
-                Step::TrunkFeedForward(step) => step.run(&curves, trunk, 1, arena)?,
-                Step::TrunkNorm(norm) => norm.apply_in_place(trunk),
-                Step::Pooled(step) => step.run(trunk, moves, arena)?,
-                Step::FromTo(step) => step.run(squares, trunk, moves, arena)?,
-                Step::Value(step) => value = step.run(&curves, trunk, arena)?,
+                Layer::EncoderNorm => Norm::run(sections, width, squares)?,
+                Layer::Pool => Pool::run(sections, squares, trunk)?,
+                Layer::TrunkNorm => Norm::run(sections, width, trunk)?,
+                Layer::Policy(PolicyHead::Pooled) => PooledPolicy::run(sections, trunk, moves)?,
+                Layer::Policy(PolicyHead::FromTo) => {
+                    FromToPolicy::run(sections, config, squares, trunk, moves)?;
+                }
+                Layer::Value => value = Value::run(sections, &curves, trunk)?,
             }
             observe(layer, Snapshot { squares, trunk });
         }
-        Ok(value)
+        Some(value)
     }
 }

@@ -78,6 +78,7 @@ vectorized! {
 }
 
 impl<'a> Norm<'a> {
+    #[inline(never)] // for flash: many layers begin with one
     pub fn read(sections: &mut LayerReader<'_, 'a>) -> Norm<'a> {
         Norm::new(sections.norm_scale(), sections.halves(Part::Gains))
     }
@@ -159,8 +160,17 @@ impl<'a> Norm<'a> {
         }
     }
 
+    /// Reads the norm and applies it to each row of `stream`, `[rows, width]`, in place.
+    #[inline(never)] // what it needs must not stay on the stack of the other layers
+    pub fn run(sections: &mut LayerReader<'_, 'a>, width: usize, stream: &mut [i16]) -> Option<()> {
+        let norm = Norm::read(sections);
+        sections.finish()?;
+        stream.chunks_exact_mut(width.max(1)).for_each(|row| norm.apply_in_place(row));
+        Some(())
+    }
+
     /// Normalizes `row` in place.
-    pub fn apply_in_place(&self, row: &mut [i16]) {
+    fn apply_in_place(&self, row: &mut [i16]) {
         let scaling = self.scaling(row, wide_limit(row.len()));
         scale(row, self.gains, scaling);
     }

@@ -14,7 +14,7 @@ use crate::{
     inputs::SQUARES,
     net::{
         Config,
-        kbz::{LayerReader, Matrix, ModelError, Part, Scale},
+        kbz::{LayerReader, Matrix, Part, Scale},
     },
 };
 
@@ -28,31 +28,36 @@ pub struct PooledPolicy<'a> {
 }
 
 impl<'a> PooledPolicy<'a> {
-    pub fn read(sections: &mut LayerReader<'_, 'a>) -> PooledPolicy<'a> {
+    #[inline(never)] // so that it is written where it lies
+    fn read(sections: &mut LayerReader<'_, 'a>) -> PooledPolicy<'a> {
         PooledPolicy { policy: sections.linear_with_bias(Matrix::Policy) }
     }
 
     /// Scores `moves` from the normalized trunk, `[width]`.
-    #[inline(never)] // what it needs must not stay on the stack of the other layers
     pub fn run(
-        &self,
+        sections: &mut LayerReader<'_, 'a>,
         trunk: &[i16],
         moves: &mut dyn Scored,
-        mut arena: Arena<'_>,
-    ) -> Result<(), ModelError> {
+    ) -> Option<()> {
+        let layer = PooledPolicy::read(sections);
+        layer.score(trunk, moves, sections.finish()?)
+    }
+
+    #[inline(never)] // what it needs must not stay on the stack of the other layers
+    fn score(&self, trunk: &[i16], moves: &mut dyn Scored, mut arena: Arena<'_>) -> Option<()> {
         let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single);
         let mut buffer = Linear::buffer(&mut arena, [&self.policy]);
         arena.outcome()?;
         input.load(trunk);
-        let mut outcome = Ok(());
+        let mut outcome = Some(());
         moves.each(&mut |index, logit| match self.policy.one(
             index.to_usize(),
             &input,
             &mut buffer,
             LOGIT_LIMIT,
         ) {
-            Ok(y) => *logit = y,
-            Err(error) => outcome = Err(error),
+            Some(y) => *logit = y,
+            None => outcome = None,
         });
         outcome
     }
@@ -75,7 +80,8 @@ pub struct FromToPolicy<'a> {
 }
 
 impl<'a> FromToPolicy<'a> {
-    pub fn read(sections: &mut LayerReader<'_, 'a>, config: &Config) -> FromToPolicy<'a> {
+    #[inline(never)] // so that it is written where it lies
+    fn read(sections: &mut LayerReader<'_, 'a>, config: &Config) -> FromToPolicy<'a> {
         FromToPolicy {
             squares: sections.linear(Matrix::Squares),
             context: sections.linear_with_bias(Matrix::Context),
@@ -94,7 +100,7 @@ impl<'a> FromToPolicy<'a> {
         input: &mut Tile<'_>,
         buffer: &mut Buffer<'_>,
         vectors: &mut [i16],
-    ) -> Result<(), ModelError> {
+    ) -> Option<()> {
         let width = squares.len() / SQUARES;
         let limit = pair_limit(self.dim);
         let first = wanted.first;
@@ -109,19 +115,30 @@ impl<'a> FromToPolicy<'a> {
                 }
             })?;
         }
-        Ok(())
+        Some(())
     }
 
     /// Scores `moves` from the normalized squares, `[64, width]`, and the normalized trunk. A
     /// move off the board gets the least logit.
-    #[inline(never)] // what it needs must not stay on the stack of the other layers
     pub fn run(
+        sections: &mut LayerReader<'_, 'a>,
+        config: &Config,
+        squares: &[i16],
+        trunk: &[i16],
+        moves: &mut dyn Scored,
+    ) -> Option<()> {
+        let layer = FromToPolicy::read(sections, config);
+        layer.score(squares, trunk, moves, sections.finish()?)
+    }
+
+    #[inline(never)] // what it needs must not stay on the stack of the other layers
+    fn score(
         &self,
         squares: &[i16],
         trunk: &[i16],
         moves: &mut dyn Scored,
         mut arena: Arena<'_>,
-    ) -> Result<(), ModelError> {
+    ) -> Option<()> {
         let dim = self.dim;
         let context = arena.take::<i32>(self.context.rows());
         let from = arena.take::<i16>(SQUARES * dim);
@@ -158,7 +175,7 @@ impl<'a> FromToPolicy<'a> {
             buffer,
             to,
         )?;
-        let mut outcome = Ok(());
+        let mut outcome = Some(());
         moves.each(&mut |index, logit| {
             let origin = index.from().to_usize();
             let Some(target) = index.to().map(Square::to_usize) else {
@@ -172,8 +189,8 @@ impl<'a> FromToPolicy<'a> {
                 let row = 2 * dim + plane;
                 input.load(part(squares, origin * trunk.len(), trunk.len()));
                 match self.squares.one(row, &input, buffer, LOGIT_LIMIT) {
-                    Ok(own) => extra = own + context.get(row).unwrap_or(&0),
-                    Err(error) => outcome = Err(error),
+                    Some(own) => extra = own + context.get(row).unwrap_or(&0),
+                    None => outcome = None,
                 }
             }
             *logit = saturate(i64::from(pair) + i64::from(extra), i32::MAX);

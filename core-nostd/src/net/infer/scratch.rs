@@ -2,6 +2,7 @@
 use bytemuck::Pod;
 
 use super::{
+    faults::Faults,
     kernel::{dot_sums, row_halves, tile_words},
     linear::BLOCK,
     weights::buffer_words,
@@ -105,30 +106,39 @@ const fn bytes(c: &Config, tokens: usize) -> usize {
 /// [`Arena::outcome`] tells: a layer takes all that it needs before it asks.
 pub struct Arena<'s> {
     free: &'s mut [u32],
-    /// Bytes needed and bytes there, for the error.
-    error: ModelError,
     is_short: bool,
+    /// Where faults are noted, if somebody wants to know.
+    faults: Option<&'s Faults>,
 }
 
 impl<'s> Arena<'s> {
-    /// An arena on the aligned part of `scratch`.
+    /// An arena on the aligned part of `scratch`, which must have so many bytes.
     pub fn new(scratch: &'s mut [u8], needed: usize) -> Result<Arena<'s>, ModelError> {
-        let error = ModelError::Scratch { needed, actual: scratch.len() };
         if scratch.len() < needed {
-            return Err(error);
+            return Err(ModelError::Scratch { needed, actual: scratch.len() });
         }
         let (_, free, _) = bytemuck::pod_align_to_mut(scratch);
-        Ok(Arena { free, error, is_short: false })
+        Ok(Arena { free, is_short: false, faults: None })
+    }
+
+    /// The same, noting in `faults` what goes wrong with what it is used for.
+    pub fn noting(self, faults: &'s Faults) -> Arena<'s> {
+        Arena { faults: Some(faults), ..self }
     }
 
     /// An arena over what is free now; what it hands out comes back when it goes.
     pub fn scope(&mut self) -> Arena<'_> {
-        Arena { free: &mut *self.free, error: self.error, is_short: self.is_short }
+        Arena { free: &mut *self.free, ..*self }
+    }
+
+    /// An arena over what is free, of which nothing is left here.
+    pub fn rest(&mut self) -> Arena<'s> {
+        Arena { free: core::mem::take(&mut self.free), ..*self }
     }
 
     /// Whether there was room for all that was taken.
-    pub const fn outcome(&self) -> Result<(), ModelError> {
-        if self.is_short { Err(self.error) } else { Ok(()) }
+    pub fn outcome(&self) -> Option<()> {
+        (!self.is_short).then_some(())
     }
 
     /// Words that are free.
@@ -140,6 +150,11 @@ impl<'s> Arena<'s> {
     pub fn take<T: Pod>(&mut self, count: usize) -> &'s mut [T] {
         let taken = self.take_words(words::<T>(count) / WORD);
         bytemuck::cast_slice_mut(taken).get_mut(..count).unwrap_or(&mut [])
+    }
+
+    /// Where faults are noted.
+    pub const fn faults(&self) -> Option<&'s Faults> {
+        self.faults
     }
 
     fn take_words(&mut self, count: usize) -> &'s mut [u32] {

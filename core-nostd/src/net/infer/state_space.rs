@@ -11,7 +11,7 @@ use super::{
 };
 use crate::net::{
     Config,
-    kbz::{LayerReader, Matrix, ModelError, Part, Scale, Words},
+    kbz::{LayerReader, Matrix, Part, Scale, Words},
 };
 
 /// Magnitude, in [`ACTIVATION_FRACTION`] bits, of `B·C` and of the factor on u.
@@ -40,7 +40,8 @@ fn product(x: i32, y: i32, limit: i32) -> i32 {
 }
 
 impl<'a> StateSpace<'a> {
-    pub fn read(sections: &mut LayerReader<'_, 'a>, config: &Config) -> StateSpace<'a> {
+    #[inline(never)] // so that it is written where it lies
+    fn read(sections: &mut LayerReader<'_, 'a>, config: &Config) -> StateSpace<'a> {
         StateSpace {
             norm: Norm::read(sections),
             in_proj: sections.linear_with_bias(Matrix::InProj),
@@ -57,13 +58,18 @@ impl<'a> StateSpace<'a> {
     }
 
     /// Adds to `trunk`, `[width]`.
-    #[inline(never)] // what it needs must not stay on the stack of the other layers
     pub fn run(
-        &self,
+        sections: &mut LayerReader<'_, 'a>,
+        config: &Config,
         curves: &Curves<'_>,
         trunk: &mut [i16],
-        mut arena: Arena<'_>,
-    ) -> Result<(), ModelError> {
+    ) -> Option<()> {
+        let layer = StateSpace::read(sections, config);
+        layer.add(curves, trunk, sections.finish()?)
+    }
+
+    #[inline(never)] // what it needs must not stay on the stack of the other layers
+    fn add(&self, curves: &Curves<'_>, trunk: &mut [i16], mut arena: Arena<'_>) -> Option<()> {
         let inner = self.step_proj.rows();
         let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single);
         let u = arena.take::<i32>(inner);
@@ -125,7 +131,7 @@ impl<'a> StateSpace<'a> {
         step: &mut Tile<'_>,
         [b, c]: [&mut [i16]; 2],
         buffer: &mut Buffer<'_>,
-    ) -> Result<(), ModelError> {
+    ) -> Option<()> {
         let limit = step.limit();
         self.x_proj.each_single(0..self.rank, u, buffer, limit, &mut |row, y| {
             step.set(0, row, y as i16)

@@ -5,7 +5,7 @@ use super::{
     linear::Linear,
     scratch::Arena,
 };
-use crate::net::kbz::{LayerReader, Matrix, ModelError, Part, Scale};
+use crate::net::kbz::{LayerReader, Matrix, Part, Scale};
 
 /// `tanh(value2(gelu(value1(trunk))))`.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +16,8 @@ pub struct Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    pub fn read(sections: &mut LayerReader<'_, 'a>) -> Value<'a> {
+    #[inline(never)] // so that it is written where it lies
+    fn read(sections: &mut LayerReader<'_, 'a>) -> Value<'a> {
         Value {
             hidden: sections.linear_with_bias(Matrix::Value1),
             hidden_scale: sections.scale(Part::ValueHiddenScale),
@@ -26,13 +27,17 @@ impl<'a> Value<'a> {
 
     /// The value of the normalized trunk, `[width]`, in
     /// [`VALUE_FRACTION`](super::VALUE_FRACTION) bits.
-    #[inline(never)] // what it needs must not stay on the stack of the other layers
     pub fn run(
-        &self,
+        sections: &mut LayerReader<'_, 'a>,
         curves: &Curves<'_>,
         trunk: &[i16],
-        mut arena: Arena<'_>,
-    ) -> Result<i16, ModelError> {
+    ) -> Option<i16> {
+        let layer = Value::read(sections);
+        layer.of(curves, trunk, sections.finish()?)
+    }
+
+    #[inline(never)] // what it needs must not stay on the stack of the other layers
+    fn of(&self, curves: &Curves<'_>, trunk: &[i16], mut arena: Arena<'_>) -> Option<i16> {
         let units = self.hidden.rows();
         let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single);
         let mut hidden = Tile::take(&mut arena, 1, units, Width::Single);
@@ -50,6 +55,6 @@ impl<'a> Value<'a> {
                 hidden.set(0, unit, x as i16);
             },
         )?;
-        Ok(curves.tanh(self.output.one(0, &hidden, &mut buffer, i32::MAX)?))
+        Some(curves.tanh(self.output.one(0, &hidden, &mut buffer, i32::MAX)?))
     }
 }

@@ -1,8 +1,8 @@
 //! The weights of a matrix, as the inner loops want them: bytes in memory.
 use core::ops::Range;
 
-use super::scratch::Arena;
-use crate::net::kbz::{Bytes, GROUP, ModelError, PAIR_GROUP, WeightBits, expand, expand_in_place};
+use super::{faults::Faults, scratch::Arena};
+use crate::net::kbz::{Bytes, GROUP, PAIR_GROUP, WeightBits, expand, expand_in_place};
 
 /// The weights of a matrix, which lie as [`Layout`](crate::net::kbz::Layout) says.
 #[derive(Debug, Clone, Copy)]
@@ -43,40 +43,45 @@ impl<'a> Weights<'a> {
         pairs: Range<usize>,
         groups: usize,
         buffer: &'b mut Buffer<'_>,
-    ) -> Result<&'b [i8], ModelError>
+    ) -> Option<&'b [i8]>
     where
         'a: 'b,
     {
         let end = (pairs.end * self.pair_bytes).min(self.bytes.len());
         let range = (pairs.start * self.pair_bytes).min(end)..end;
-        let buffer: &mut [u8] = bytemuck::cast_slice_mut(buffer.0);
+        let faults = buffer.faults;
+        let buffer: &mut [u8] = bytemuck::cast_slice_mut(buffer.words);
         let bytes = match (self.bits, self.bytes) {
-            (WeightBits::Eight, _) => self.bytes.get(range, buffer)?,
+            (WeightBits::Eight, _) => self.bytes.read(range, buffer, faults)?,
             (WeightBits::Four, Bytes::Here(_)) => {
                 let out = buffer.get_mut(..groups * PAIR_GROUP).unwrap_or(&mut []);
-                expand(self.bytes.get(range, &mut [])?, out);
+                expand(self.bytes.read(range, &mut [], faults)?, out);
                 out
             }
             (WeightBits::Four, Bytes::There { .. }) => {
                 let start = groups * GROUP;
-                self.bytes.get(range, buffer.get_mut(start..).unwrap_or(&mut []))?;
+                self.bytes.read(range, buffer.get_mut(start..).unwrap_or(&mut []), faults)?;
                 expand_in_place(buffer, start, groups);
                 buffer.get(..groups * PAIR_GROUP).unwrap_or(&[])
             }
         };
-        Ok(bytemuck::cast_slice(bytes))
+        Some(bytemuck::cast_slice(bytes))
     }
 }
 
 /// Room for a pair of rows whose weights are not read in place.
 #[derive(Debug)]
-pub struct Buffer<'s>(&'s mut [u32]);
+pub struct Buffer<'s> {
+    words: &'s mut [u32],
+    /// Where it is noted if they cannot be read.
+    faults: Option<&'s Faults>,
+}
 
 impl<'s> Buffer<'s> {
     /// Room for whichever of `matrices` needs most.
     pub fn take(arena: &mut Arena<'s>, matrices: &[&Weights<'_>]) -> Buffer<'s> {
         let most = matrices.iter().map(|weights| weights.buffer_bytes()).max().unwrap_or(0);
-        Buffer(arena.take(most.div_ceil(size_of::<u32>())))
+        Buffer { words: arena.take(most.div_ceil(size_of::<u32>())), faults: arena.faults() }
     }
 }
 

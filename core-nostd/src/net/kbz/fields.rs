@@ -28,6 +28,7 @@ impl<'a> Fields<'a> {
         self.is_whole
     }
 
+    #[inline(never)]
     fn byte(&mut self) -> u8 {
         let (byte, rest) = self.bytes.split_first().unwrap_or((&0, &[]));
         self.require(!self.bytes.is_empty());

@@ -28,13 +28,12 @@ pub(crate) use source::Bytes;
 pub use source::{ReadError, Source};
 pub(crate) use words::{Halves, LayerReader, NormScale, Reader, Scale, Words};
 
+use sections::for_each_section;
+use words::Place;
+
 use core::ops::Range;
 
-use super::{
-    Config, hash,
-    infer::{Arena, Step, scratch_bytes},
-    layers,
-};
+use super::{Config, hash, infer::scratch_bytes, layers};
 use header::{CHECKSUM, Frame, prefix};
 
 /// The first four bytes of a file.
@@ -93,7 +92,11 @@ impl<'a> Model<'a> {
         check_entries(&header, entries, &frame.sections)?;
         let sections = file.part(frame.sections).ok_or(ModelError::Header)?;
         let model = Model { config: header.config, precision: header.precision, sections };
-        model.check_steps(scratch)?;
+        let needed = file.buffer(model.scratch_bytes());
+        if needed > scratch.len() {
+            return Err(ModelError::Scratch { needed, actual: scratch.len() });
+        }
+        model.check_sections()?;
         Ok(model)
     }
 
@@ -109,7 +112,7 @@ impl<'a> Model<'a> {
     ) -> Result<Model<'a>, ModelError> {
         config.validate()?;
         let model = Model { config, precision, sections: Bytes::Here(sections) };
-        model.check_steps(&mut [])?;
+        model.check_sections()?;
         Ok(model)
     }
 
@@ -168,16 +171,18 @@ impl<'a> Model<'a> {
         Reader::new(self.sections, self.precision)
     }
 
-    /// Reads every step once, so that evaluation meets no wrong value.
-    fn check_steps(&self, scratch: &mut [u8]) -> Result<(), ModelError> {
-        let needed = if self.sections.are_here() { 0 } else { self.scratch_bytes() };
-        let mut arena = Arena::new(scratch, needed)?;
-        let mut reader = self.reader();
-        reader.curves(&mut arena.scope())?;
-        for layer in layers(&self.config) {
-            Step::read(layer, &self.config, &mut reader, &mut arena.scope())?;
-        }
-        Ok(())
+    /// Checks that all sections are there, and the shifts in them, so that evaluation meets no
+    /// wrong value.
+    fn check_sections(&self) -> Result<(), ModelError> {
+        let mut place = Place::START;
+        for_each_section(&self.config, self.precision.weights, &mut |section| {
+            let bytes = place.take(self.sections, section)?;
+            let Some(range) = section.part.shifts() else { return Ok(()) };
+            let mut buffer = [0; 4];
+            let shift = bytes.get(0..buffer.len(), &mut buffer)?.first_chunk();
+            let good = shift.is_some_and(|&shift| range.contains(&i32::from_le_bytes(shift)));
+            if good { Ok(()) } else { Err(ModelError::Shift(section.part)) }
+        })
     }
 }
 
@@ -189,11 +194,7 @@ fn check_entries(
     place: &Range<usize>,
 ) -> Result<(), ModelError> {
     let table = |visit: &mut dyn FnMut(Section) -> Result<(), ModelError>| {
-        curve_sections().try_for_each(&mut *visit)?;
-        layers(&header.config).try_for_each(|layer| {
-            let parts = layer_sections(layer, &header.config, header.precision.weights);
-            parts.into_iter().try_for_each(&mut *visit)
-        })
+        for_each_section(&header.config, header.precision.weights, visit)
     };
     let mut count = 0;
     table(&mut |_| {

@@ -1,12 +1,18 @@
 //! The table of a model file's sections, derived from the configuration. The writer, the reader
 //! and the inference walk this one table.
+use core::ops::RangeInclusive;
+
 use heapless::Vec;
 
-use super::{Layout, WeightBits};
+use super::{Layout, ModelError, WeightBits};
 use crate::{
     inputs::{AUX, SQUARES, TOKENS},
     moves::{MOVES, UNDERPROMOTION_PLANES},
-    net::{Config, Layer, Place, PolicyHead, infer::CURVE_POINTS, layers},
+    net::{
+        Config, Layer, Place, PolicyHead,
+        infer::{CURVE_POINTS, Shift},
+        layers,
+    },
 };
 
 /// Every section begins at a multiple of this many bytes.
@@ -156,6 +162,37 @@ pub enum Part {
     PairScale,
     /// From the value head's hidden layer to activations, one multiplier a channel.
     ValueHiddenScale,
+}
+
+impl Part {
+    /// What the shift may be that such a section begins with; `None` if it begins with none.
+    pub(super) const fn shifts(self) -> Option<RangeInclusive<i32>> {
+        let widest = Shift::MOST as i32;
+        match self {
+            Part::NormScale => Some(-widest..=widest),
+            Part::AuxScale
+            | Part::Scales(_)
+            | Part::ScoreScale
+            | Part::AttentionBiasScale
+            | Part::ContextScale
+            | Part::HiddenShift
+            | Part::StateInputScale
+            | Part::StateScale
+            | Part::StateOutputScale
+            | Part::PoolScale
+            | Part::PairScale
+            | Part::ValueHiddenScale => Some(1..=widest),
+            Part::Curve(_)
+            | Part::Piece
+            | Part::Square
+            | Part::Aux
+            | Part::Gains
+            | Part::Weights(_)
+            | Part::Bias(_)
+            | Part::AttentionBias
+            | Part::Skip => None,
+        }
+    }
 }
 
 /// The integers of a section.
@@ -327,6 +364,18 @@ pub fn curve_sections() -> impl Iterator<Item = Section> {
         part: Part::Curve(curve),
         element: Element::I16,
         count: CURVE_POINTS,
+    })
+}
+
+/// Shows every section of the file, in order, until one is refused.
+pub(super) fn for_each_section(
+    config: &Config,
+    bits: WeightBits,
+    visit: &mut dyn FnMut(Section) -> Result<(), ModelError>,
+) -> Result<(), ModelError> {
+    curve_sections().try_for_each(&mut *visit)?;
+    layers(config).try_for_each(|layer| {
+        layer_sections(layer, config, bits).into_iter().try_for_each(&mut *visit)
     })
 }
 

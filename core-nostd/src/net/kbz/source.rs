@@ -3,7 +3,10 @@
 use core::{fmt, ops::Range};
 
 use super::ModelError;
-use crate::crc::Crc32;
+use crate::{
+    crc::Crc32,
+    net::infer::{Faults, keep},
+};
 
 /// A place that model bytes are read from in parts, such as a flash chip behind SPI.
 ///
@@ -110,6 +113,19 @@ impl<'a> Bytes<'a> {
                 Ok(buffer)
             }
         }
+    }
+
+    /// The same, a fault noted in `faults`.
+    pub fn read<'b>(
+        &self,
+        range: Range<usize>,
+        buffer: &'b mut [u8],
+        faults: Option<&Faults>,
+    ) -> Option<&'b [u8]>
+    where
+        'a: 'b,
+    {
+        keep(self.get(range, buffer), faults)
     }
 
     /// CRC-32 of all of them, read through `buffer`.

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::net::{
     Config, Layer,
-    infer::{Arena, Linear, Shift, Weights, part, rescale},
+    infer::{Arena, Linear, Shift, Weights, keep, part, rescale},
 };
 
 /// Little-endian halfwords.
@@ -115,7 +115,7 @@ impl<'a> Scale<'a> {
 }
 
 /// A norm's section of scalars.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct NormScale {
     /// Added to the shift of the reciprocal root.
     pub shift: i32,
@@ -133,14 +133,21 @@ pub struct Reader<'a> {
 
 /// How far a reader is.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+pub(super) struct Place {
     offset: usize,
     index: u32,
 }
 
 impl Place {
+    /// At the first section.
+    pub const START: Place = Place { offset: 0, index: 0 };
+
     /// The bytes of the next section, which is `section`.
-    fn take<'a>(&mut self, sections: Bytes<'a>, section: Section) -> Result<Bytes<'a>, ModelError> {
+    pub fn take<'a>(
+        &mut self,
+        sections: Bytes<'a>,
+        section: Section,
+    ) -> Result<Bytes<'a>, ModelError> {
         let wrong = ModelError::Section { index: self.index, part: section.part };
         let end = self.offset + section.bytes();
         let bytes = sections.part(self.offset..end).ok_or(wrong)?;
@@ -151,31 +158,28 @@ impl Place {
 }
 
 /// Bytes in memory: those that lie there, or read into the arena.
-fn staged<'s, 'a: 's>(bytes: Bytes<'a>, arena: &mut Arena<'s>) -> Result<&'s [u8], ModelError> {
+fn staged<'s, 'a: 's>(bytes: Bytes<'a>, arena: &mut Arena<'s>) -> Option<&'s [u8]> {
     let buffer = arena.take(bytes.buffer(bytes.len()));
     arena.outcome()?;
-    bytes.get(0..bytes.len(), buffer)
+    bytes.read(0..bytes.len(), buffer, arena.faults())
 }
 
 impl<'a> Reader<'a> {
     pub const fn new(sections: Bytes<'a>, precision: Precision) -> Reader<'a> {
-        Reader { sections, precision, place: Place { offset: 0, index: 0 } }
+        Reader { sections, precision, place: Place::START }
     }
 
     /// The curves, in the order of [`Curve::ALL`], in `arena` if they do not lie in memory.
-    pub fn curves<'s>(
-        &mut self,
-        arena: &mut Arena<'s>,
-    ) -> Result<[Halves<'s>; Curve::ALL.len()], ModelError>
+    pub fn curves<'s>(&mut self, arena: &mut Arena<'s>) -> Option<[Halves<'s>; Curve::ALL.len()]>
     where
         'a: 's,
     {
         let mut curves = [Halves(&[]); Curve::ALL.len()];
         for (curve, section) in curves.iter_mut().zip(super::curve_sections()) {
-            let bytes = self.place.take(self.sections, section)?;
+            let bytes = keep(self.place.take(self.sections, section), arena.faults())?;
             *curve = Halves::of(staged(bytes, arena)?);
         }
-        Ok(curves)
+        Some(curves)
     }
 
     /// The sections of `layer`, which must be the next. What does not lie in memory, and is not
@@ -184,7 +188,7 @@ impl<'a> Reader<'a> {
         &'r mut self,
         layer: Layer,
         config: &Config,
-        arena: &'r mut Arena<'s>,
+        arena: Arena<'s>,
     ) -> LayerReader<'r, 's>
     where
         'a: 's,
@@ -197,42 +201,32 @@ impl<'a> Reader<'a> {
             place: &mut self.place,
             arena,
             parts,
-            outcome: Ok(()),
+            is_whole: true,
         }
     }
 }
 
-/// Reads the sections of one layer. The first error is kept for [`LayerReader::outcome`]; what is
+/// Reads the sections of one layer. A fault is noted, and [`LayerReader::finish`] tells; what is
 /// read from there on is empty, so that a layer is read without asking after each section.
 pub struct LayerReader<'r, 's> {
     sections: Bytes<'s>,
     precision: Precision,
     place: &'r mut Place,
-    arena: &'r mut Arena<'s>,
+    arena: Arena<'s>,
     parts: Peekable<heapless::vec::IntoIter<Section, MAX_PARTS, usize>>,
-    outcome: Result<(), ModelError>,
+    is_whole: bool,
 }
 
 impl<'s> LayerReader<'_, 's> {
-    /// Whether all that was read was there.
-    pub const fn outcome(&self) -> Result<(), ModelError> {
-        self.outcome
-    }
-
-    #[cold]
-    fn fail(&mut self, error: ModelError) {
-        self.outcome = self.outcome.and(Err(error));
+    /// What is free once all is read, if all that was read was there.
+    pub fn finish(&mut self) -> Option<Arena<'s>> {
+        self.is_whole.then(|| self.arena.rest())
     }
 
     /// What there is, or nothing.
-    fn keep<T: Default>(&mut self, found: Result<T, ModelError>) -> T {
-        match found {
-            Ok(found) => found,
-            Err(error) => {
-                self.fail(error);
-                T::default()
-            }
-        }
+    fn keep<T: Default>(&mut self, found: Option<T>) -> T {
+        self.is_whole &= found.is_some();
+        found.unwrap_or_default()
     }
 
     /// The next section, which must hold `part`; to be read in parts.
@@ -241,13 +235,13 @@ impl<'s> LayerReader<'_, 's> {
             Some(section) => self.place.take(self.sections, section),
             None => Err(ModelError::Section { index: self.place.index, part }),
         };
-        self.keep(found)
+        self.keep(keep(found, self.arena.faults()))
     }
 
     /// The next section, which must hold `part`, in memory.
     fn take(&mut self, part: Part) -> &'s [u8] {
         let bytes = self.bytes(part);
-        let found = staged(bytes, self.arena);
+        let found = staged(bytes, &mut self.arena);
         self.keep(found)
     }
 
@@ -261,17 +255,17 @@ impl<'s> LayerReader<'_, 's> {
 
     pub fn scale(&mut self, part: Part) -> Scale<'s> {
         let words = self.words(part);
-        self.keep(Scale::new(words).ok_or(ModelError::Shift(part)))
+        let scale = Scale::new(words).ok_or(ModelError::Shift(part));
+        self.keep(keep(scale, self.arena.faults()))
     }
 
     pub fn norm_scale(&mut self) -> NormScale {
         let words = self.words(Part::NormScale);
         let (shift, epsilon) = (words.get(0), words.get(1) as u32);
-        let widest = i32::from(Shift::MOST);
-        if !(-widest..=widest).contains(&shift) {
-            self.fail(ModelError::Shift(Part::NormScale));
-        }
-        NormScale { shift, epsilon }
+        let fits = Part::NormScale.shifts().is_some_and(|shifts| shifts.contains(&shift));
+        let scale = NormScale { shift, epsilon };
+        let scale = if fits { Ok(scale) } else { Err(ModelError::Shift(Part::NormScale)) };
+        self.keep(keep(scale, self.arena.faults()))
     }
 
     /// How wide the activations are that the squares' matrices read.

@@ -2,18 +2,15 @@
 use super::{BIAS_ROOM, SquareAttention};
 use crate::{
     inputs::SQUARES,
-    net::{
-        infer::{
-            arithmetic::pair_limit,
-            kernel::{
-                AllBiases, AllExponents, AllNumbers, AllProbabilities, Factors, Rescaling, Rows,
-                Tile, contexts, probabilities,
-            },
-            linear::{Linear, Sums},
-            scratch::Arena,
-            weights::Buffer,
+    net::infer::{
+        arithmetic::pair_limit,
+        kernel::{
+            AllBiases, AllExponents, AllNumbers, AllProbabilities, Factors, Rescaling, Rows, Tile,
+            contexts, probabilities,
         },
-        kbz::ModelError,
+        linear::{Linear, Sums},
+        scratch::Arena,
+        weights::Buffer,
     },
 };
 
@@ -44,11 +41,7 @@ impl SquareAttention<'_> {
 
     /// [`SquareAttention::run`], if [`SquareAttention::passes_all_queries`].
     #[inline(never)]
-    pub fn run_all_queries(
-        &self,
-        squares: &mut [i16],
-        mut arena: Arena<'_>,
-    ) -> Result<(), ModelError> {
+    pub fn add_all_queries(&self, squares: &mut [i16], mut arena: Arena<'_>) -> Option<()> {
         let width = self.output.rows();
         let dim = width.checked_div(self.heads).unwrap_or(0);
         let mut inputs = Tile::take(&mut arena, SQUARES, width, self.inputs.normed());
@@ -86,7 +79,7 @@ impl SquareAttention<'_> {
         head: &mut Head<'_>,
         sums: &mut [i32],
         buffer: &mut Buffer<'_>,
-    ) -> Result<(), ModelError> {
+    ) -> Option<()> {
         let limit = pair_limit(head.dim);
         let first = number * head.dim;
         let rows = || first..first + head.dim;

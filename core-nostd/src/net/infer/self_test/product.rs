@@ -92,15 +92,12 @@ impl<'a> Product<'a> {
         }
         let sums = arena.take(2 * tokens);
         let buffer = Linear::buffer(&mut arena, [&linear]);
-        arena.outcome()?;
+        arena.outcome().ok_or(wrong)?;
         Ok(Product { linear, tile, sums, buffer })
     }
 
-    /// Fills `outputs`, `[tokens, WIDTH]`.
-    ///
-    /// # Errors
-    /// None: the weights lie in memory.
-    pub fn run(&mut self, outputs: &mut [i8]) -> Result<(), ModelError> {
+    /// Fills `outputs`, `[tokens, WIDTH]`. It is never `None`: the weights lie in memory.
+    pub fn run(&mut self, outputs: &mut [i8]) -> Option<()> {
         let Product { linear, tile, sums, buffer } = self;
         if tile.tokens() == 1 {
             // As the trunk's layers have it.

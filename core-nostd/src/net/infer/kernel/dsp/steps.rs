@@ -215,6 +215,8 @@ pub fn attention_of_exponents(
     row: usize,
 ) {
     let most = exponents.iter().copied().fold(i32::MIN, i32::max);
+    // Of what lies as far below nothing is left, and a difference must not wrap.
+    exponents.iter_mut().for_each(|x| *x = (*x).max(most.saturating_sub(1 << 30)));
     from_powers(exponents, most, probabilities, row);
 }
 
@@ -232,7 +234,7 @@ fn from_powers(
     };
     let exponents = exponents.as_mut_ptr();
     let dropped = most.cast_unsigned().wrapping_add(POWER_DROP << 16);
-    // SAFETY: there are 64 exponents, either part of which is below 2^30 in magnitude; the table
+    // SAFETY: there are 64 exponents, of which none is more than 2^31 below the largest; the table
     // has a point for each of 128 segments and one for the end; the row has 16 groups.
     unsafe {
         let sum = softmax::powers(exponents, dropped, POWERS.as_ptr());

@@ -1,0 +1,40 @@
+//! What goes wrong in an inference.
+use core::cell::Cell;
+
+use crate::net::kbz::ModelError;
+
+/// The first thing that goes wrong in an inference.
+///
+/// Who meets it notes it here and returns `None`. So a result is a word, where the error itself has
+/// 24 bytes, which each of the callers would hand on: a tenth of the code of inference.
+#[derive(Debug)]
+pub struct Faults(Cell<Option<ModelError>>);
+
+impl Faults {
+    /// Nothing so far.
+    pub const NONE: Self = Self(Cell::new(None));
+
+    /// Notes a fault, if it is the first.
+    #[cold]
+    #[inline(never)]
+    pub fn note(&self, error: ModelError) {
+        if self.0.get().is_none() {
+            self.0.set(Some(error));
+        }
+    }
+
+    /// The first fault, if there is one.
+    pub const fn first(&self) -> Option<ModelError> {
+        self.0.get()
+    }
+}
+
+/// What was found; a fault is noted.
+pub fn keep<T>(found: Result<T, ModelError>, faults: Option<&Faults>) -> Option<T> {
+    match (found, faults) {
+        (Ok(found), _) => return Some(found),
+        (Err(error), Some(faults)) => faults.note(error),
+        (Err(_), None) => {}
+    }
+    None
+}
