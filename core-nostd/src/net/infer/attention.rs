@@ -11,7 +11,7 @@ use super::{
     arithmetic::{Shift, pair_limit, rescale},
     faults::Faults,
     kernel::{Factors, Rows, Tile, Width},
-    linear::Linear,
+    linear::{Linear, Sums},
     norm::Norm,
     parts::{part, part_mut},
     scratch::{Arena, attention_sums},
@@ -148,7 +148,7 @@ impl<'a> SquareAttention<'a> {
     ) -> Option<()> {
         let width = self.output.rows();
         let mut adder = Adder::new(squares, width);
-        self.output.each(0..width, contexts, sums, buffer, &mut |channel, sums| {
+        self.output.each(0..width, contexts, sums, buffer, &mut |channel: usize, sums: Sums<'_>| {
             adder.add(channel, sums);
         })
     }
@@ -167,13 +167,13 @@ impl<'a> SquareAttention<'a> {
         let limit = pair_limit(dim);
         let first = number * dim;
         let rows = || first..first + dim;
-        self.query.each(rows(), inputs, sums, buffer, &mut |row, sums| {
+        self.query.each(rows(), inputs, sums, buffer, &mut |row: usize, sums: Sums<'_>| {
             sums.into_column(&mut head.queries, row - first, limit);
         })?;
-        self.key.each(rows(), inputs, sums, buffer, &mut |row, sums| {
+        self.key.each(rows(), inputs, sums, buffer, &mut |row: usize, sums: Sums<'_>| {
             sums.into_column(&mut head.keys, row - first, limit);
         })?;
-        self.value.each(rows(), inputs, sums, buffer, &mut |row, sums| {
+        self.value.each(rows(), inputs, sums, buffer, &mut |row: usize, sums: Sums<'_>| {
             sums.into_row(&mut head.values, row - first);
         })
     }
@@ -355,8 +355,14 @@ impl<'a> TrunkAttention<'a> {
         arena.outcome()?;
         self.norm.apply(trunk, &mut input, 0);
         let channels = 0..trunk.len();
-        self.output_value.each_single(channels, &input, &mut buffer, i32::MAX, &mut |channel, y| {
-            add_to(trunk, channel, y);
-        })
+        self.output_value.each_single(
+            channels,
+            &input,
+            &mut buffer,
+            i32::MAX,
+            &mut |channel: usize, y: i32| {
+                add_to(trunk, channel, y);
+            },
+        )
     }
 }

@@ -133,9 +133,13 @@ impl<'a> FeedForward<'a> {
                 self.gated(units, curves, &inputs, work, &mut hiddens)?;
             }
             let mut adder = Adder::new(rows, width);
-            self.down.each(0..width, &hiddens, sums, &mut buffer, &mut |channel, sums| {
-                adder.add(channel, sums)
-            })?;
+            self.down.each(
+                0..width,
+                &hiddens,
+                sums,
+                &mut buffer,
+                &mut |channel: usize, sums: Sums<'_>| adder.add(channel, sums),
+            )?;
         }
         Some(())
     }
@@ -158,10 +162,16 @@ impl<'a> FeedForward<'a> {
         }
         let (left, shift) = self.hidden.shift().left_as_well(GATE_ROOM);
         let first = |unit: usize| (unit - units.start) * tokens;
-        self.gate.each(units.clone(), inputs, sums, buffer, &mut |unit, sums| {
-            curves.silu_of(sums, left, part_mut(gates, first(unit), tokens));
-        })?;
-        self.up.each(units.clone(), inputs, sums, buffer, &mut |unit, sums| {
+        self.gate.each(
+            units.clone(),
+            inputs,
+            sums,
+            buffer,
+            &mut |unit: usize, sums: Sums<'_>| {
+                curves.silu_of(sums, left, part_mut(gates, first(unit), tokens));
+            },
+        )?;
+        self.up.each(units.clone(), inputs, sums, buffer, &mut |unit: usize, sums: Sums<'_>| {
             gate(part_mut(gates, first(unit), tokens), sums, shift, hiddens, unit);
         })
     }
@@ -186,14 +196,20 @@ impl FeedForward<'_> {
             inputs,
             buffer,
             ACTIVATION_LIMIT,
-            &mut |unit, y| {
+            &mut |unit: usize, y: i32| {
                 gates[unit - first] = y;
             },
         )?;
         curves.silu_each(&gates, left, &mut silus);
-        self.up.each_single(units.clone(), inputs, buffer, i32::MAX, &mut |unit, y| {
-            ups[unit - first] = y;
-        })?;
+        self.up.each_single(
+            units.clone(),
+            inputs,
+            buffer,
+            i32::MAX,
+            &mut |unit: usize, y: i32| {
+                ups[unit - first] = y;
+            },
+        )?;
         multiply(&mut silus, &ups, shift, hiddens.limit());
         for (unit, y) in units.zip(silus) {
             hiddens.set(0, unit, y as i16);

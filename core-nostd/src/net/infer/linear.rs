@@ -16,6 +16,18 @@ use super::{
 use crate::inputs::SQUARES;
 use crate::net::kbz::{Scale, Words};
 
+/// Takes what a matrix gives, row by row: a closure. Of one behind `dyn FnMut` the compiler would
+/// keep a copy more, to call it for the last time.
+pub trait Emit<T> {
+    fn emit(&mut self, row: usize, output: T);
+}
+
+impl<T, F: FnMut(usize, T)> Emit<T> for F {
+    fn emit(&mut self, row: usize, output: T) {
+        self(row, output);
+    }
+}
+
 /// Rows whose sums for a single token are computed together.
 pub const BLOCK: usize = 16;
 
@@ -65,15 +77,16 @@ impl<'a> Linear<'a> {
         tile: &Tile<'_>,
         sums: &mut [i32],
         buffer: &mut Buffer<'_>,
-        emit: &mut dyn FnMut(usize, Sums<'_>),
+        emit: &mut dyn for<'e> Emit<Sums<'e>>,
     ) -> Option<()> {
         let (room, shift) = (tile.room(), self.scales.shift());
         let mut each = |row, sums: &mut [i32]| {
             let (multiplier, bias) = self.factors(row);
-            emit(row, Sums::new(sums, room, (multiplier, shift)).with_bias(bias));
+            emit.emit(row, Sums::new(sums, room, (multiplier, shift)).with_bias(bias));
         };
         if tile.tokens() == 1 {
-            return self.each_sum(rows, tile, buffer, &mut |row, sum| each(row, &mut [sum]));
+            return self
+                .each_sum(rows, tile, buffer, &mut |row: usize, sum: i32| each(row, &mut [sum]));
         }
         #[cfg(kernels = "x86")]
         let mut block = [0; 2 * PAIRS * SQUARES];
@@ -105,11 +118,11 @@ impl<'a> Linear<'a> {
         tile: &Tile<'_>,
         buffer: &mut Buffer<'_>,
         limit: i32,
-        emit: &mut dyn FnMut(usize, i32),
+        emit: &mut dyn Emit<i32>,
     ) -> Option<()> {
-        self.each_sum(rows, tile, buffer, &mut |row, sum| {
+        self.each_sum(rows, tile, buffer, &mut |row: usize, sum: i32| {
             let (multiplier, bias) = self.factors(row);
-            emit(row, rescale(sum, multiplier, self.scales.shift(), bias, limit));
+            emit.emit(row, rescale(sum, multiplier, self.scales.shift(), bias, limit));
         })
     }
 
@@ -120,7 +133,7 @@ impl<'a> Linear<'a> {
         rows: Range<usize>,
         tile: &Tile<'_>,
         buffer: &mut Buffer<'_>,
-        emit: &mut dyn FnMut(usize, i32),
+        emit: &mut dyn Emit<i32>,
     ) -> Option<()> {
         let mut sums = [0; BLOCK];
         let pairs = rows.start / 2..rows.end.div_ceil(2);
@@ -131,7 +144,7 @@ impl<'a> Linear<'a> {
             single_sums(self.weights.pairs(first..last, tile.groups(), buffer)?, tile, sums);
             for (row, &sum) in (2 * first..).zip(sums.iter()) {
                 if rows.contains(&row) {
-                    emit(row, sum);
+                    emit.emit(row, sum);
                 }
             }
         }
@@ -147,7 +160,7 @@ impl<'a> Linear<'a> {
         limit: i32,
     ) -> Option<i32> {
         let mut output = 0;
-        self.each_single(row..row + 1, tile, buffer, limit, &mut |_, y| output = y)?;
+        self.each_single(row..row + 1, tile, buffer, limit, &mut |_: usize, y: i32| output = y)?;
         Some(output)
     }
 }

@@ -108,12 +108,18 @@ impl<'a> FromToPolicy<'a> {
             input.load(part(squares, square * width, width));
             let vector = part_mut(vectors, square * self.dim, self.dim);
             let rows = first..first + self.dim;
-            self.squares.each_single(rows, input, buffer, LOGIT_LIMIT, &mut |row, y| {
-                let (x, context) = (vector.get_mut(row - first), context.get(row));
-                if let (Some(x), Some(context)) = (x, context) {
-                    *x = saturate_i16(i64::from(y + context), limit);
-                }
-            })?;
+            self.squares.each_single(
+                rows,
+                input,
+                buffer,
+                LOGIT_LIMIT,
+                &mut |row: usize, y: i32| {
+                    let (x, context) = (vector.get_mut(row - first), context.get(row));
+                    if let (Some(x), Some(context)) = (x, context) {
+                        *x = saturate_i16(i64::from(y + context), limit);
+                    }
+                },
+            )?;
         }
         Some(())
     }
@@ -149,11 +155,17 @@ impl<'a> FromToPolicy<'a> {
         let buffer = &mut buffer;
         input.load(trunk);
         let rows = 0..self.context.rows();
-        self.context.each_single(rows, &input, buffer, LOGIT_LIMIT, &mut |row, y| {
-            if let Some(context) = context.get_mut(row) {
-                *context = y;
-            }
-        })?;
+        self.context.each_single(
+            rows,
+            &input,
+            buffer,
+            LOGIT_LIMIT,
+            &mut |row: usize, y: i32| {
+                if let Some(context) = context.get_mut(row) {
+                    *context = y;
+                }
+            },
+        )?;
         let (mut origins, mut targets) = (Bitboard::EMPTY, Bitboard::EMPTY);
         moves.each(&mut |index, _| {
             origins.add(index.from());

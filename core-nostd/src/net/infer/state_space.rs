@@ -89,7 +89,7 @@ impl<'a> StateSpace<'a> {
             &input,
             buffer,
             ACTIVATION_LIMIT,
-            &mut |row, y| {
+            &mut |row: usize, y: i32| {
                 if let Some(x) =
                     if row < inner { u.get_mut(row) } else { gate.get_mut(row - inner) }
                 {
@@ -109,7 +109,7 @@ impl<'a> StateSpace<'a> {
             &step,
             buffer,
             ACTIVATION_LIMIT,
-            &mut |channel, raw| {
+            &mut |channel: usize, raw: i32| {
                 let (Some(&u), Some(&gate)) = (u.get(channel), gate.get(channel)) else { return };
                 let factor = self.factor(channel, curves.softplus(raw), state);
                 let y = product(u, factor, i32::MAX);
@@ -119,9 +119,15 @@ impl<'a> StateSpace<'a> {
             },
         )?;
         let channels = 0..trunk.len();
-        self.out_proj.each_single(channels, &activations, buffer, i32::MAX, &mut |channel, y| {
-            add_to(trunk, channel, y);
-        })
+        self.out_proj.each_single(
+            channels,
+            &activations,
+            buffer,
+            i32::MAX,
+            &mut |channel: usize, y: i32| {
+                add_to(trunk, channel, y);
+            },
+        )
     }
 
     /// Low-rank step, B and C of u.
@@ -133,11 +139,11 @@ impl<'a> StateSpace<'a> {
         buffer: &mut Buffer<'_>,
     ) -> Option<()> {
         let limit = step.limit();
-        self.x_proj.each_single(0..self.rank, u, buffer, limit, &mut |row, y| {
+        self.x_proj.each_single(0..self.rank, u, buffer, limit, &mut |row: usize, y: i32| {
             step.set(0, row, y as i16)
         })?;
         let (limit, states) = (pair_limit(self.states), self.rank..self.rank + 2 * self.states);
-        self.x_proj.each_single(states.clone(), u, buffer, limit, &mut |row, y| {
+        self.x_proj.each_single(states.clone(), u, buffer, limit, &mut |row: usize, y: i32| {
             let at = row - states.start;
             if let Some(x) = if at < b.len() { b.get_mut(at) } else { c.get_mut(at - b.len()) } {
                 *x = y as i16;

@@ -50,7 +50,7 @@ impl<'a> Value<'a> {
             &input,
             &mut buffer,
             ACTIVATION_LIMIT,
-            &mut |unit, y| {
+            &mut |unit: usize, y: i32| {
                 let x = self.hidden_scale.apply(unit, curves.gelu(y), limit);
                 hidden.set(0, unit, x as i16);
             },

@@ -84,11 +84,11 @@ impl SquareAttention<'_> {
         let first = number * head.dim;
         let rows = || first..first + head.dim;
         for (matrix, vectors) in [(&self.query, &mut head.queries), (&self.key, &mut head.keys)] {
-            matrix.each(rows(), inputs, sums, buffer, &mut |row, sums| {
+            matrix.each(rows(), inputs, sums, buffer, &mut |row: usize, sums: Sums<'_>| {
                 sums.into_column(vectors, row - first, limit);
             })?;
         }
-        self.value.each(rows(), inputs, sums, buffer, &mut |row, sums| {
+        self.value.each(rows(), inputs, sums, buffer, &mut |row: usize, sums: Sums<'_>| {
             let values = head.values.row_mut(row - first).iter_mut();
             values.zip(sums.within(i16::MAX.into())).for_each(|(value, &y)| *value = y as i16);
         })

@@ -1,8 +1,8 @@
 //! A matrix product to be measured.
 use super::{
     super::{
-        Linear,
         kernel::{Tile, Width, tile_words},
+        linear::{Linear, Sums},
         scratch::Arena,
         weights::{Buffer, Weights},
     },
@@ -101,13 +101,13 @@ impl<'a> Product<'a> {
         let Product { linear, tile, sums, buffer } = self;
         if tile.tokens() == 1 {
             // As the trunk's layers have it.
-            return linear.each_single(0..WIDTH, tile, buffer, 127, &mut |row, y| {
+            return linear.each_single(0..WIDTH, tile, buffer, 127, &mut |row: usize, y: i32| {
                 if let Some(output) = outputs.get_mut(row) {
                     *output = y as i8;
                 }
             });
         }
-        linear.each(0..WIDTH, tile, sums, buffer, &mut |row, sums| {
+        linear.each(0..WIDTH, tile, sums, buffer, &mut |row: usize, sums: Sums<'_>| {
             for (outputs, &y) in outputs.chunks_exact_mut(WIDTH).zip(sums.within(127)) {
                 outputs[row] = y as i8;
             }
