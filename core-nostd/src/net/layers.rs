@@ -266,23 +266,21 @@ impl Tensor {
     }
 }
 
-impl Tensor {
-    /// The parts of its name: before a block's number, the number, and what follows.
-    const fn name(&self) -> (&'static str, Option<u8>, &'static str) {
-        let (before, block) = match self.place {
-            Place::Encoder => ("encoder.", None),
-            Place::EncoderBlock(block) => ("encoder.blocks.", Some(block)),
-            Place::TrunkBlock(block) => ("trunk.", Some(block)),
-            Place::Head => ("", None),
-        };
-        (before, block, self.role.suffix())
-    }
+/// The parts of a parameter's name: before a block's number, the number, and what follows.
+const fn name(place: Place, role: Role) -> (&'static str, Option<u8>, &'static str) {
+    let (before, block) = match place {
+        Place::Encoder => ("encoder.", None),
+        Place::EncoderBlock(block) => ("encoder.blocks.", Some(block)),
+        Place::TrunkBlock(block) => ("trunk.", Some(block)),
+        Place::Head => ("", None),
+    };
+    (before, block, role.suffix())
 }
 
 /// The parameter's name in PyTorch, as in `encoder.blocks.0.attn.q.weight`.
 impl fmt::Display for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.name() {
+        match name(self.place, self.role) {
             (before, None, name) => write!(f, "{before}{name}"),
             (before, Some(block), name) => write!(f, "{before}{block}.{name}"),
         }
@@ -517,21 +515,23 @@ pub fn hash(config: &Config) -> u64 {
     text.push_number(config.heads);
     let mover = config.perspective == Perspective::Mover;
     text.push(if mover { " mover true;" } else { " mover false;" });
-    for tensor in tensors(config) {
-        let (before, block, name) = tensor.name();
-        text.push(before);
-        if let Some(block) = block {
-            text.push_number(block.into());
-            text.push(".");
+    for layer in layers(config) {
+        for (role, shape) in layer.parameters(config) {
+            let (before, block, name) = name(layer.place(), role);
+            text.push(before);
+            if let Some(block) = block {
+                text.push_number(block.into());
+                text.push(".");
+            }
+            text.push(name);
+            let mut separator = " [";
+            for &size in shape.dims() {
+                text.push(separator);
+                text.push_number(size);
+                separator = ", ";
+            }
+            text.push("];");
         }
-        text.push(name);
-        let mut separator = " [";
-        for &size in tensor.shape.dims() {
-            text.push(separator);
-            text.push_number(size);
-            separator = ", ";
-        }
-        text.push("];");
     }
     text.0
 }

@@ -110,16 +110,15 @@ impl Frame {
     pub fn read(file: Bytes<'_>, buffer: &mut [u8]) -> Result<Frame, ModelError> {
         let actual = file.len() as u64;
         let truncated = |needed: u64| ModelError::Truncated { needed, actual };
-        let [m0, m1, m2, m3, v0, v1, z0, z1, l0, l1, l2, l3, h0, h1, h2, h3] = prefix(file)?;
-        let magic = [m0, m1, m2, m3];
-        if magic != MAGIC {
-            return Err(ModelError::Magic(magic));
+        let [magic, version, stated, header_length] = prefix(file)?;
+        if magic.to_le_bytes() != MAGIC {
+            return Err(ModelError::Magic(magic.to_le_bytes()));
         }
-        let version = u16::from_le_bytes([v0, v1]);
+        let (version, zero) = (version as u16, version >> 16);
         if version != VERSION {
             return Err(ModelError::Version(version));
         }
-        let stated = u64::from(u32::from_le_bytes([l0, l1, l2, l3]));
+        let stated = u64::from(stated);
         if stated != actual {
             return Err(ModelError::Length { stated, actual });
         }
@@ -135,11 +134,10 @@ impl Frame {
         if stored != computed {
             return Err(ModelError::Checksum { stored, computed });
         }
-        if [z0, z1] != [0, 0] {
+        if zero != 0 {
             return Err(ModelError::Header);
         }
-        let header_length = u64::from(u32::from_le_bytes([h0, h1, h2, h3]));
-        let needed = PREFIX as u64 + header_length;
+        let needed = PREFIX as u64 + u64::from(header_length);
         let header_end = needed as usize;
         if needed > end as u64 || align(header_end) > end {
             return Err(truncated(needed + CHECKSUM as u64));
@@ -148,15 +146,16 @@ impl Frame {
     }
 }
 
-/// The bytes before the header.
-pub(super) fn prefix(file: Bytes<'_>) -> Result<[u8; PREFIX], ModelError> {
+/// The words before the header: magic; version, and a zero above it; the file's length; the header's.
+pub(super) fn prefix(file: Bytes<'_>) -> Result<[u32; PREFIX / 4], ModelError> {
     let (needed, actual) = ((PREFIX + CHECKSUM) as u64, file.len() as u64);
     let truncated = ModelError::Truncated { needed, actual };
     if file.len() < PREFIX {
         return Err(truncated);
     }
     let mut buffer = [0; PREFIX];
-    file.get(0..PREFIX, &mut buffer)?.first_chunk().copied().ok_or(truncated)
+    let words = file.get(0..PREFIX, &mut buffer)?.as_chunks().0.first_chunk();
+    Ok(words.ok_or(truncated)?.map(u32::from_le_bytes))
 }
 
 #[cfg(test)]

@@ -67,8 +67,8 @@ impl<'a> Model<'a> {
     /// As for [`Model::parse`]; if the source fails; if `scratch` is too small.
     pub fn open(source: &'a dyn Source, scratch: &mut [u8]) -> Result<Model<'a>, ModelError> {
         let start = Bytes::There { source, start: 0, length: PREFIX };
-        let [_, _, _, _, _, _, _, _, a, b, c, d, ..] = prefix(start)?;
-        let length = u32::from_le_bytes([a, b, c, d]) as usize;
+        let [_, _, length, _] = prefix(start)?;
+        let length = length as usize;
         let needed = PREFIX + CHECKSUM;
         if scratch.len() < needed {
             return Err(ModelError::Scratch { needed, actual: scratch.len() });
@@ -147,23 +147,22 @@ impl<'a> Model<'a> {
     /// Bytes of scratch that [`Model::evaluate`] needs: in memory [`scratch_bytes`], otherwise as
     /// many more as the largest layer has beside its weights, and the curves.
     pub fn scratch_bytes(&self) -> usize {
-        let bytes = |parts: &mut dyn Iterator<Item = Section>| -> usize {
-            let whole = parts.filter(|section| !section.is_read_in_parts());
-            whole.map(|section| section.bytes().next_multiple_of(4)).sum()
-        };
-        let staged = match self.sections {
-            Bytes::Here(_) => 0,
-            Bytes::There { .. } => {
-                let layer = |layer| {
-                    bytes(
-                        &mut layer_sections(layer, &self.config, self.precision.weights)
-                            .into_iter(),
-                    )
-                };
-                bytes(&mut curve_sections()) + layers(&self.config).map(layer).max().unwrap_or(0)
-            }
-        };
+        let staged = if self.sections.are_here() { 0 } else { self.staged_bytes() };
         scratch_bytes(&self.config) + staged
+    }
+
+    /// Bytes of the curves, and of the largest layer beside what is read in parts.
+    fn staged_bytes(&self) -> usize {
+        let whole = |section: &Section| match section.is_read_in_parts() {
+            true => 0,
+            false => section.bytes().next_multiple_of(4),
+        };
+        let mut most = 0;
+        for layer in layers(&self.config) {
+            let parts = layer_sections(layer, &self.config, self.precision.weights);
+            most = parts.iter().map(whole).sum::<usize>().max(most);
+        }
+        curve_sections().map(|section| whole(&section)).sum::<usize>() + most
     }
 
     /// A reader at the first section.

@@ -252,6 +252,7 @@ struct Builder {
 }
 
 impl Builder {
+    #[inline(never)] // for flash: it is called from two dozen places
     fn add(&mut self, part: Part, element: Element, count: u32) {
         let pushed = self.parts.push(Section { part, element, count: count as usize });
         debug_assert!(pushed.is_ok(), "MAX_PARTS is too small");

@@ -1,8 +1,6 @@
 //! Typed views of sections: integers read in place, at any alignment.
-use core::iter::Peekable;
-
 use super::{
-    ALIGNMENT, Bytes, Curve, InputBits, MAX_PARTS, Matrix, ModelError, Part, Precision, Section,
+    ALIGNMENT, Bytes, Curve, InputBits, Matrix, ModelError, Part, Parts, Precision, Section,
 };
 use crate::net::{
     Config, Layer,
@@ -193,14 +191,14 @@ impl<'a> Reader<'a> {
     where
         'a: 's,
     {
-        let parts =
-            super::layer_sections(layer, config, self.precision.weights).into_iter().peekable();
+        let parts = super::layer_sections(layer, config, self.precision.weights);
         LayerReader {
             sections: self.sections,
             precision: self.precision,
             place: &mut self.place,
             arena,
             parts,
+            next: 0,
             is_whole: true,
         }
     }
@@ -213,7 +211,8 @@ pub struct LayerReader<'r, 's> {
     precision: Precision,
     place: &'r mut Place,
     arena: Arena<'s>,
-    parts: Peekable<heapless::vec::IntoIter<Section, MAX_PARTS, usize>>,
+    parts: Parts,
+    next: usize,
     is_whole: bool,
 }
 
@@ -231,9 +230,12 @@ impl<'s> LayerReader<'_, 's> {
 
     /// The next section, which must hold `part`; to be read in parts.
     pub fn bytes(&mut self, part: Part) -> Bytes<'s> {
-        let found = match self.parts.next_if(|section| section.part == part) {
-            Some(section) => self.place.take(self.sections, section),
-            None => Err(ModelError::Section { index: self.place.index, part }),
+        let found = match self.parts.get(self.next) {
+            Some(&section) if section.part == part => {
+                self.next += 1;
+                self.place.take(self.sections, section)
+            }
+            _ => Err(ModelError::Section { index: self.place.index, part }),
         };
         self.keep(keep(found, self.arena.faults()))
     }
