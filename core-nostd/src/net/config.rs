@@ -158,8 +158,10 @@ impl Config {
             return Err(ConfigError::UnknownTrunkBlock(letter));
         }
         // Each tensor alone fits, by the ranges above; the offsets are sums of all of them.
-        let sizes = layers(self).flat_map(|layer| layer.parameters(self));
-        let total: u64 = sizes.map(|(_, shape)| shape.len() as u64).sum();
+        let mut total = 0;
+        for layer in layers(self) {
+            total += layer.parameters(self).map(|(_, shape)| shape.len() as u64).sum::<u64>();
+        }
         if total > u64::from(u32::MAX) {
             return Err(ConfigError::TooLarge);
         }

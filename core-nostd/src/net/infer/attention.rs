@@ -114,7 +114,7 @@ impl<'a> SquareAttention<'a> {
         let mut probabilities = Factors::take(&mut arena, 2, SQUARES);
         let sums = arena.take::<i32>(attention_sums(dim));
         let matrices = [&self.query, &self.key, &self.value, &self.output];
-        let mut buffer = Linear::buffer(&mut arena, matrices);
+        let mut buffer = Linear::buffer(&mut arena, &matrices);
         let faults = arena.faults();
         arena.outcome()?;
 
@@ -351,7 +351,7 @@ impl<'a> TrunkAttention<'a> {
     #[inline(never)] // what it needs must not stay on the stack of the other layers
     fn add(&self, trunk: &mut [i16], mut arena: Arena<'_>) -> Option<()> {
         let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single);
-        let mut buffer = Linear::buffer(&mut arena, [&self.output_value]);
+        let mut buffer = Linear::buffer(&mut arena, &[&self.output_value]);
         arena.outcome()?;
         self.norm.apply(trunk, &mut input, 0);
         let channels = 0..trunk.len();

@@ -123,7 +123,7 @@ impl<'a> FeedForward<'a> {
         let mut hiddens = Tile::take(&mut arena, tokens, hidden, widths[1]);
         let gates = arena.take::<i32>(BLOCK * tokens);
         let sums = arena.take::<i32>(2 * tokens);
-        let mut buffer = Linear::buffer(&mut arena, [&self.gate, &self.up, &self.down]);
+        let mut buffer = Linear::buffer(&mut arena, &[&self.gate, &self.up, &self.down]);
         arena.outcome()?;
         for rows in stream.chunks_exact_mut((tokens * width).max(1)) {
             self.norm.apply_all(rows, &mut inputs);

@@ -57,11 +57,9 @@ impl<'a> Linear<'a> {
     }
 
     /// Room for the weights of whichever of `matrices` needs most.
-    pub fn buffer<'s, const N: usize>(
-        arena: &mut Arena<'s>,
-        matrices: [&Linear<'_>; N],
-    ) -> Buffer<'s> {
-        Buffer::take(arena, &matrices.map(|matrix| &matrix.weights))
+    pub fn buffer<'s>(arena: &mut Arena<'s>, matrices: &[&Linear<'_>]) -> Buffer<'s> {
+        let bytes = matrices.iter().map(|matrix| matrix.weights.buffer_bytes());
+        Buffer::take(arena, bytes.max().unwrap_or(0))
     }
 
     /// Multiplier and bias of a row.

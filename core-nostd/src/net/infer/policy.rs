@@ -46,7 +46,7 @@ impl<'a> PooledPolicy<'a> {
     #[inline(never)] // what it needs must not stay on the stack of the other layers
     fn score(&self, trunk: &[i16], moves: &mut dyn Scored, mut arena: Arena<'_>) -> Option<()> {
         let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single);
-        let mut buffer = Linear::buffer(&mut arena, [&self.policy]);
+        let mut buffer = Linear::buffer(&mut arena, &[&self.policy]);
         arena.outcome()?;
         input.load(trunk);
         let mut outcome = Some(());
@@ -150,7 +150,7 @@ impl<'a> FromToPolicy<'a> {
         let from = arena.take::<i16>(SQUARES * dim);
         let to = arena.take::<i16>(SQUARES * dim);
         let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single);
-        let mut buffer = Linear::buffer(&mut arena, [&self.squares, &self.context]);
+        let mut buffer = Linear::buffer(&mut arena, &[&self.squares, &self.context]);
         arena.outcome()?;
         let buffer = &mut buffer;
         input.load(trunk);

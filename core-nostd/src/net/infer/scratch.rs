@@ -147,6 +147,7 @@ impl<'s> Arena<'s> {
     }
 
     /// `count` integers of at most a word, of any value; none if there is no room for so many.
+    #[inline(never)] // for flash: it is called from three dozen places
     pub fn take<T: Pod>(&mut self, count: usize) -> &'s mut [T] {
         let taken = self.take_words(words::<T>(count) / WORD);
         bytemuck::cast_slice_mut(taken).get_mut(..count).unwrap_or(&mut [])

@@ -79,7 +79,7 @@ impl<'a> StateSpace<'a> {
         let b = arena.take::<i16>(self.states);
         let c = arena.take::<i16>(self.states);
         let matrices = [&self.in_proj, &self.x_proj, &self.step_proj, &self.out_proj];
-        let mut buffer = Linear::buffer(&mut arena, matrices);
+        let mut buffer = Linear::buffer(&mut arena, &matrices);
         arena.outcome()?;
         let buffer = &mut buffer;
 

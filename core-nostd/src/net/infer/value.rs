@@ -41,7 +41,7 @@ impl<'a> Value<'a> {
         let units = self.hidden.rows();
         let mut input = Tile::take(&mut arena, 1, trunk.len(), Width::Single);
         let mut hidden = Tile::take(&mut arena, 1, units, Width::Single);
-        let mut buffer = Linear::buffer(&mut arena, [&self.hidden, &self.output]);
+        let mut buffer = Linear::buffer(&mut arena, &[&self.hidden, &self.output]);
         arena.outcome()?;
         input.load(trunk);
         let limit = hidden.limit();

@@ -29,7 +29,7 @@ impl<'a> Weights<'a> {
     }
 
     /// Bytes of a buffer for a pair of rows.
-    const fn buffer_bytes(&self) -> usize {
+    pub const fn buffer_bytes(&self) -> usize {
         match self.bits {
             WeightBits::Eight => self.bytes.buffer(self.pair_bytes),
             // Nibbles are half of a pair's bytes, and scales are fewer than nibbles.
@@ -78,10 +78,9 @@ pub struct Buffer<'s> {
 }
 
 impl<'s> Buffer<'s> {
-    /// Room for whichever of `matrices` needs most.
-    pub fn take(arena: &mut Arena<'s>, matrices: &[&Weights<'_>]) -> Buffer<'s> {
-        let most = matrices.iter().map(|weights| weights.buffer_bytes()).max().unwrap_or(0);
-        Buffer { words: arena.take(most.div_ceil(size_of::<u32>())), faults: arena.faults() }
+    /// Room for so many bytes.
+    pub fn take(arena: &mut Arena<'s>, bytes: usize) -> Buffer<'s> {
+        Buffer { words: arena.take(bytes.div_ceil(size_of::<u32>())), faults: arena.faults() }
     }
 }
 

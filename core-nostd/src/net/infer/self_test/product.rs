@@ -51,6 +51,9 @@ pub const PRODUCTS: [(usize, Width); 3] =
 /// Most tokens of a measured product.
 pub const MOST_TOKENS: usize = 64;
 
+/// What would be wrong with a product, if anything were.
+const WRONG: ModelError = ModelError::Shift(Part::Scales(Matrix::Query));
+
 /// A product `[tokens, WIDTH] · [WIDTH, WIDTH]`: activations within ±127, outputs rescaled to
 /// bytes.
 #[derive(Debug)]
@@ -77,10 +80,9 @@ impl<'a> Product<'a> {
         width: Width,
         memory: &'a mut [u32],
     ) -> Result<Product<'a>, ModelError> {
-        let wrong = ModelError::Shift(Part::Scales(Matrix::Query));
         let weights = Bytes::Here(bytemuck::cast_slice(&WEIGHTS.0));
         let weights = Weights::new(weights, WIDTH, WeightBits::Eight);
-        let linear = Linear::new(weights, Scale::new(Words::new(&SCALES)).ok_or(wrong)?);
+        let linear = Linear::new(weights, Scale::new(Words::new(&SCALES)).ok_or(WRONG)?);
         let needed = 4 * Product::words(tokens);
         let mut arena = Arena::new(bytemuck::cast_slice_mut(memory), needed)?;
         let mut tile = Tile::take(&mut arena, tokens, WIDTH, width);
@@ -91,13 +93,20 @@ impl<'a> Product<'a> {
             }
         }
         let sums = arena.take(2 * tokens);
-        let buffer = Linear::buffer(&mut arena, [&linear]);
-        arena.outcome().ok_or(wrong)?;
+        let buffer = Linear::buffer(&mut arena, &[&linear]);
+        arena.outcome().ok_or(WRONG)?;
         Ok(Product { linear, tile, sums, buffer })
     }
 
-    /// Fills `outputs`, `[tokens, WIDTH]`. It is never `None`: the weights lie in memory.
-    pub fn run(&mut self, outputs: &mut [i8]) -> Option<()> {
+    /// Fills `outputs`, `[tokens, WIDTH]`.
+    ///
+    /// # Errors
+    /// None: the weights lie in memory.
+    pub fn run(&mut self, outputs: &mut [i8]) -> Result<(), ModelError> {
+        self.fill(outputs).ok_or(WRONG)
+    }
+
+    fn fill(&mut self, outputs: &mut [i8]) -> Option<()> {
         let Product { linear, tile, sums, buffer } = self;
         if tile.tokens() == 1 {
             // As the trunk's layers have it.

@@ -36,7 +36,7 @@ mod single;
 mod steps;
 
 use super::{Rescaling, Tile, plain};
-use crate::net::kbz::PAIR_GROUP;
+use crate::net::kbz::{GROUP, PAIR_GROUP, place};
 
 pub use plain::{set_paired, set_pairs, set_single};
 /// Both factors of a product lie alike.
@@ -90,9 +90,10 @@ fn with_aligned(weights: &[i8], run: &mut dyn FnMut(*const i8)) {
 #[inline(never)]
 fn with_copy(weights: &[i8], run: &mut dyn FnMut(*const i8)) {
     let mut copy = [0; CHUNK_BYTES / size_of::<u32>()];
-    let bytes: &mut [i8] = bytemuck::cast_slice_mut(&mut copy);
-    bytes.iter_mut().zip(weights).for_each(|(byte, &weight)| *byte = weight);
-    run(bytes.as_ptr());
+    let bytes: &[u8] = bytemuck::cast_slice(weights);
+    let words = bytes.as_chunks().0;
+    copy.iter_mut().zip(words).for_each(|(word, &bytes)| *word = u32::from_ne_bytes(bytes));
+    run(copy.as_ptr().cast());
 }
 
 pub fn single_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
@@ -108,10 +109,19 @@ pub fn single_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
     unsafe { single::single(weights, words, tile.groups(), sums.as_mut_ptr(), pairs) }
 }
 
-/// What is not aligned to words, in plain Rust; kept apart, so that the usual case has the
+/// What is not aligned to words, product by product; kept apart, so that the usual case has the
 /// registers to itself.
 #[cold]
 #[inline(never)]
 fn unaligned(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
-    plain::single_sums(weights, tile, sums);
+    let halves: &[i16] = bytemuck::cast_slice(tile.words());
+    let columns = tile.groups() * GROUP;
+    for (row, sum) in sums.iter_mut().enumerate() {
+        let first = row / 2 * 2 * columns + row % 2 * GROUP;
+        let product = |(column, &x): (usize, &i16)| {
+            let at = first + column / GROUP * PAIR_GROUP + place(column);
+            i32::from(weights.get(at).copied().unwrap_or(0)) * i32::from(x)
+        };
+        *sum = halves.iter().take(columns).enumerate().map(product).fold(0, i32::wrapping_add);
+    }
 }
