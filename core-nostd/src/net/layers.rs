@@ -432,6 +432,7 @@ enum Size {
 
 impl Size {
     /// The size in a layer; 0 if it is absent.
+    #[inline(never)] // for flash: a shape has three
     const fn of(self, layer: Layer, c: &Config) -> u32 {
         match self {
             Size::Absent => 0,

@@ -222,6 +222,7 @@ impl<'a> SquareAttention<'a> {
 
 /// Sets the context of one query square in the channels from `first` on, whose multipliers these
 /// are.
+#[inline(never)] // its room on the stack need not be the whole layer's
 pub fn rescale_context(
     sums: &[i32],
     multipliers: &[[u8; 4]],
@@ -240,7 +241,8 @@ pub fn rescale_context(
     {
         let done = kernel::store_each(contexts, query, first, sums, multipliers, shift);
         let limit = contexts.limit();
-        for (i, (&sum, &multiplier)) in sums.iter().zip(multipliers).enumerate().skip(done) {
+        for i in done..sums.len() {
+            let (Some(&sum), Some(&multiplier)) = (sums.get(i), multipliers.get(i)) else { break };
             let y = rescale(sum, i32::from_le_bytes(multiplier), shift, 0, limit);
             contexts.set(query, first + i, y as i16);
         }

@@ -114,10 +114,10 @@ impl<'a> Pool<'a> {
 
     #[inline(never)] // what it needs must not stay on the stack of the other layers
     fn fill(&self, squares: &[i16], trunk: &mut [i16]) {
-        let width = trunk.len();
+        let width = trunk.len().max(1);
         for (channel, out) in trunk.iter_mut().enumerate() {
-            let column = squares.iter().skip(channel).step_by(width.max(1));
-            let sum = column.take(SQUARES).map(|&x| i32::from(x)).sum();
+            let rows = squares.chunks_exact(width);
+            let sum = rows.map(|row| row.get(channel).map_or(0, |&x| i32::from(x))).sum();
             *out = self.scale.apply(channel, sum, i32::from(i16::MAX)) as i16;
         }
     }
