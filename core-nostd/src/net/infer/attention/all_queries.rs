@@ -56,7 +56,7 @@ impl SquareAttention<'_> {
         };
         let sums = arena.take::<i32>(2 * SQUARES);
         let matrices = [&self.query, &self.key, &self.value, &self.output];
-        let mut buffer = Linear::buffer(&mut arena, matrices);
+        let mut buffer = Linear::buffer(&mut arena, &matrices);
         arena.outcome()?;
 
         self.norm.apply_all(squares, &mut inputs);
