@@ -7,13 +7,10 @@ use crate::net::kbz::ModelError;
 ///
 /// Who meets it notes it here and returns `None`. So a result is a word, where the error itself has
 /// 24 bytes, which each of the callers would hand on: a tenth of the code of inference.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Faults(Cell<Option<ModelError>>);
 
 impl Faults {
-    /// Nothing so far.
-    pub const NONE: Self = Self(Cell::new(None));
-
     /// Notes a fault, if it is the first.
     #[cold]
     #[inline(never)]

@@ -138,7 +138,7 @@ impl<'a> Model<'a> {
         scratch: &mut [u8],
         observe: &mut dyn FnMut(Layer, Snapshot<'_>),
     ) -> Result<i16, ModelError> {
-        let faults = Faults::NONE;
+        let faults = Faults::default();
         let needed = self.scratch_bytes();
         let short = ModelError::Scratch { needed, actual: scratch.len() };
         let arena = Arena::new(scratch, needed)?.noting(&faults);
