@@ -19,6 +19,8 @@ const STACK_BUDGET: u64 = 4 * 1024;
 /// What of the program's image is not inference: the measuring program, the firmware's ports and
 /// clock, the core's module of the measured task; names as the compiler mangles them.
 const MEASURING: [&str; 3] = ["9inference", "17kibitzer_firmware", "9self_test"];
+/// The network's file, which is one of the firmware's symbols.
+const NETWORK: &str = "17kibitzer_firmware3net3NET";
 /// And the runtime: vectors, start, handlers.
 const RUNTIME: [&str; 9] = [
     "__EXCEPTIONS",
@@ -60,15 +62,15 @@ struct Network {
 }
 
 const NETWORKS: [Network; 5] = [
-    Network { preset: "pico", bits: "8", cores: &on([7.35, 1.30, 1.30]) },
+    Network { preset: "pico", bits: "8", cores: &on([7.35, 1.31, 1.31]) },
     Network { preset: "m4", bits: "8", cores: &on([6.65, 1.14, 1.14]) },
     Network { preset: "m7", bits: "8", cores: &on([5.95, 1.03, 1.03]) },
     Network { preset: "full", bits: "8", cores: &[(IN_DDR, 0.91)] },
-    Network { preset: "full", bits: "4", cores: &[(IN_DDR, 1.31)] },
+    Network { preset: "full", bits: "4", cores: &[(IN_DDR, 1.32)] },
 ];
-const IN_DDR: Core = Core { board: &M55, code: 34 * 1024, inference: 31 * 1024, ..DSP };
+const IN_DDR: Core = Core { board: &M55, code: 34 * 1024, ..DSP };
 /// The network of the tests.
-const SMALL: Network = Network { preset: "demo", bits: "8", cores: &on([7.40, 1.34, 1.34]) };
+const SMALL: Network = Network { preset: "demo", bits: "8", cores: &on([7.40, 1.35, 1.35]) };
 
 /// The usual cores, each with the most instructions a multiply-add.
 const fn on([m0, m4, m7]: [f64; 3]) -> [(Core, f64); 3] {
@@ -134,10 +136,10 @@ fn measure(setup: &Setup, examples: &Examples, network: &Network) -> Result<Opti
         image.require_integers_without_heap()?;
         let code = image.sizes()?.flash.saturating_sub(model);
         let beside = image.bytes_of(|name| {
-            RUNTIME.contains(&name) || MEASURING.iter().any(|part| name.contains(part))
+            let measures = MEASURING.iter().any(|part| name.contains(part));
+            RUNTIME.contains(&name) || measures && !name.contains(NETWORK)
         })?;
-        // The network's symbol is one of the firmware's.
-        let inference = image.sizes()?.flash.saturating_sub(beside);
+        let inference = code.saturating_sub(beside);
         let cost = Cost::parse(&said.diagnostics, board, [model, code, inference])?;
         cost.line(network, multiply_adds, core, *most)
     };
