@@ -23,7 +23,7 @@ const CORES: [Core; 4] = [
     Core { board: boards::M33, bars: DSP_BARS },
     Core { board: boards::M55, bars: DSP_BARS },
 ];
-const DSP_BARS: [(u64, u64, f64); 3] = [(64, 8, 0.77), (64, 11, 0.77), (1, 16, 1.34)];
+const DSP_BARS: [(u64, u64, f64); 3] = [(64, 8, 0.78), (64, 11, 0.78), (1, 16, 1.34)];
 
 /// `cargo xtask kernels`
 pub fn command() -> Result<()> {

@@ -83,8 +83,8 @@ impl<'a> Linear<'a> {
             emit.emit(row, Sums::new(sums, room, (multiplier, shift)).with_bias(bias));
         };
         if tile.tokens() == 1 {
-            return self
-                .each_sum(rows, tile, buffer, &mut |row: usize, sum: i32| each(row, &mut [sum]));
+            let emit = &mut |row: usize, sum: i32| each(row, &mut [sum]);
+            return self.each_of_one(rows, tile, buffer, None, emit);
         }
         #[cfg(kernels = "x86")]
         let mut block = [0; 2 * PAIRS * SQUARES];
@@ -118,19 +118,18 @@ impl<'a> Linear<'a> {
         limit: i32,
         emit: &mut dyn Emit<i32>,
     ) -> Option<()> {
-        self.each_sum(rows, tile, buffer, &mut |row: usize, sum: i32| {
-            let (multiplier, bias) = self.factors(row);
-            emit.emit(row, rescale(sum, multiplier, self.scales.shift(), bias, limit));
-        })
+        self.each_of_one(rows, tile, buffer, Some(limit), emit)
     }
 
-    /// Hands the sums of `rows` for a single token to `emit`.
+    /// Hands the outputs of `rows` for a single token, within `±limit`, to `emit`; without a limit
+    /// their sums.
     #[inline(never)]
-    fn each_sum(
+    fn each_of_one(
         &self,
         rows: Range<usize>,
         tile: &Tile<'_>,
         buffer: &mut Buffer<'_>,
+        limit: Option<i32>,
         emit: &mut dyn Emit<i32>,
     ) -> Option<()> {
         let mut sums = [0; BLOCK];
@@ -142,7 +141,11 @@ impl<'a> Linear<'a> {
             single_sums(self.weights.pairs(first..last, tile.groups(), buffer)?, tile, sums);
             for (row, &sum) in (2 * first..).zip(sums.iter()) {
                 if rows.contains(&row) {
-                    emit.emit(row, sum);
+                    let (multiplier, bias) = self.factors(row);
+                    let output = limit.map_or(sum, |limit| {
+                        rescale(sum, multiplier, self.scales.shift(), bias, limit)
+                    });
+                    emit.emit(row, output);
                 }
             }
         }
