@@ -35,6 +35,8 @@ fn tell(scratch: &mut [u8]) -> Option<()> {
     let Ports { mut output, mut diagnostics, .. } = uart::take()?;
     let clock = Clock::start(core.SYST);
     let model = Model::parse(net::file()).ok()?;
+    // Not a byte more: with more, more squares would pass together.
+    let scratch = scratch.get_mut(..model.scratch_bytes())?;
     let mut logits = [0; FIRST_MOVES];
     let start = clock.ticks();
     let digest = score_first_moves(&model, &mut logits, scratch).ok()?;

@@ -61,8 +61,7 @@ pub struct Quantize {
     /// Bits of a weight in the large matrices: 4 make a smaller file.
     #[arg(long, value_enum, default_value_t)]
     bits: Bits,
-    /// Bits of what the squares' matrices read: 8 are faster on a Cortex-M0+ and on x86-64, and
-    /// less exact.
+    /// Bits of what the squares' matrices read: 8 are faster on x86-64, and less exact.
     #[arg(long, value_enum, default_value_t)]
     inputs: Inputs,
     /// Print one JSON object.

@@ -1,5 +1,5 @@
 //! Fixed-point arithmetic with one rounding, the same on every machine.
-#[cfg(kernels = "x86")]
+#[cfg(any(kernels = "armv6m", kernels = "x86"))]
 use super::kernel::Rescaling;
 use super::vectors::{LANES, vectorized};
 
@@ -83,7 +83,7 @@ const fn scaled(x: i32, multiplier: i32, shift: Shift) -> i32 {
     }
     // Two words shifted by hand: where a register has 32 bits, a shift of 64 costs three times as
     // much.
-    let product = x as i64 * multiplier as i64 + (1 << (bits - 1));
+    let product = product(x, multiplier) + (1 << (bits - 1));
     let (upper, lower) = ((product >> 32) as i32, product as u32);
     let y = (lower.unbounded_shr(bits) | (upper as u32) << (32 - bits)) as i32;
     if upper.unbounded_shr(bits) == y >> 31 { y } else { i32::MAX ^ (upper >> 31) }
@@ -98,7 +98,7 @@ pub fn rescale_all(
     bias: i32,
     limit: i32,
 ) {
-    #[cfg(kernels = "x86")]
+    #[cfg(any(kernels = "armv6m", kernels = "x86"))]
     if let Some(rescaling) = Rescaling::new(multiplier, shift, room)
         && bias == 0
         && super::kernel::rescale_all(values, &rescaling, limit)
@@ -156,6 +156,16 @@ const fn upper_word(x: i32, y: i32) -> i32 {
 
 #[cfg(kernels = "armv6m")]
 use upper_word_of_halves as upper_word;
+
+/// `x · y`.
+#[inline(always)]
+const fn product(x: i32, y: i32) -> i64 {
+    if cfg!(kernels = "armv6m") {
+        // Half of what the library's product of 64 bits takes.
+        return (upper_word(x, y) as i64) << 32 | x.wrapping_mul(y) as u32 as i64;
+    }
+    x as i64 * y as i64
+}
 
 /// The same where there is no multiplication to 64 bits: from the products of halves.
 #[cfg(any(test, kernels = "armv6m"))]

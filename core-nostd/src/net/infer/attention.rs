@@ -8,7 +8,7 @@ use super::kernel::Exponents;
 use super::kernel::{self, Rescaling};
 use super::{
     adder::{Adder, add_to},
-    arithmetic::{Shift, pair_limit, rescale},
+    arithmetic::{Shift, pair_limit, rescale, rescale_all},
     faults::Faults,
     kernel::{Factors, Rows, Tile, Width},
     linear::{Linear, Sums},
@@ -281,7 +281,7 @@ pub fn attend(
     {
         return;
     }
-    rescale_scores(scores, scale.0, scale.1);
+    rescale_all(scores, 0, scale.0, scale.1, 0, SCORE_LIMIT);
     if let Some(Bias { row, multiplier, shift }) = bias {
         add_bias(scores, row, multiplier, shift);
     }
@@ -310,20 +310,15 @@ fn exponents_of<'b>(
 }
 
 vectorized! {
-    /// Rescales a row of scores.
-    fn rescale_scores(scores: &mut [i32; SQUARES], multiplier: i32, shift: Shift) {
-        for score in scores {
-            *score = rescale(*score, multiplier, shift, 0, SCORE_LIMIT);
-        }
-    }
-}
-
-vectorized! {
     /// Adds a row of biases to scores.
     fn add_bias(scores: &mut [i32; SQUARES], bias: &[i8; SQUARES], multiplier: i32, shift: Shift) {
         let (left, shift) = shift.widened(BIAS_ROOM);
         for (score, &bias) in scores.iter_mut().zip(bias) {
-            *score += rescale(i32::from(bias) << left, multiplier, shift, 0, SCORE_LIMIT);
+            let bias = i32::from(bias);
+            // Where the compiler knows that the lower half is zero, two of four products go.
+            let known = cfg!(kernels = "armv6m") && left == BIAS_ROOM;
+            let bias = bias << if known { BIAS_ROOM } else { left };
+            *score += rescale(bias, multiplier, shift, 0, SCORE_LIMIT);
         }
     }
 }

@@ -86,14 +86,13 @@ impl<'a> Curves<'a> {
     #[cfg(not(kernels = "dsp"))]
     pub fn silu_each(&self, xs: &[i32], left: u32, ys: &mut [i32]) {
         #[cfg(kernels = "x86")]
-        let done = {
+        let (xs, ys) = {
             let (fraction, shift) = units(Curve::Silu);
             let table = self.0[Curve::Silu as usize].bytes();
-            super::kernel::gated(table, [fraction, shift, left], xs, ys)
+            let done = super::kernel::gated(table, [fraction, shift, left], xs, ys);
+            (&xs[done..], &mut ys[done..])
         };
-        #[cfg(not(kernels = "x86"))]
-        let done = 0;
-        for (&x, y) in xs.iter().zip(ys).skip(done) {
+        for (&x, y) in xs.iter().zip(ys) {
             *y = self.silu(x) << left;
         }
     }

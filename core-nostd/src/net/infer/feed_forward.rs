@@ -11,7 +11,7 @@ use super::{
     adder::Adder,
     arithmetic::{Shift, rescale},
     curves::Curves,
-    kernel::{Tile, Width, words},
+    kernel::{Tile, WORD_TOKENS, Width, words},
     linear::{BLOCK, Linear, Sums},
     norm::Norm,
     parts::part_mut,
@@ -45,6 +45,12 @@ pub struct FeedForward<'a> {
     down: Linear<'a>,
     inputs: InputBits,
 }
+
+/// Numbers of squares that may pass together, the fastest first.
+const TOGETHER: &[usize] = match cfg!(kernels = "armv6m") {
+    true => &[WORD_TOKENS],
+    false => &[SQUARES, SQUARES / 2, SQUARES / 4],
+};
 
 /// What a block of hidden units is computed in.
 struct Work<'w, 's> {
@@ -84,7 +90,7 @@ impl<'a> FeedForward<'a> {
             let tiles = words(*tokens, width, inputs) + words(*tokens, hidden, hiddens);
             tiles + (BLOCK + 2) * tokens + buffer_words(hidden.max(width)) <= arena.free()
         };
-        [SQUARES, SQUARES / 2, SQUARES / 4].into_iter().find(fits).unwrap_or(TILE)
+        TOGETHER.iter().copied().find(fits).unwrap_or(TILE)
     }
 
     /// How wide the inputs and the hidden units are, of so many squares at a time.

@@ -100,7 +100,11 @@ impl<'a> Linear<'a> {
             let last = pairs.end.min(first + step);
             let sums = part_mut(sums, 0, 2 * (last - first) * tile.tokens());
             pair_sums(self.weights.pairs(first..last, tile.groups(), buffer)?, tile, sums);
-            for (row, sums) in (2 * first..).zip(sums.chunks_exact_mut(tile.tokens().max(1))) {
+            let mut rest = sums;
+            for row in 2 * first..2 * last {
+                // Without the division that chunks take.
+                let Some((sums, after)) = rest.split_at_mut_checked(tile.tokens()) else { break };
+                rest = after;
                 if rows.contains(&row) {
                     each(row, sums);
                 }

@@ -3,7 +3,7 @@ use bytemuck::Pod;
 
 use super::{
     faults::Faults,
-    kernel::{dot_sums, row_halves, tile_words},
+    kernel::{dot_sums, factor_halves, row_halves, tile_words},
     linear::BLOCK,
     weights::buffer_words,
 };
@@ -45,9 +45,10 @@ const fn attention(c: &Config) -> usize {
     let width = c.width as usize;
     let head = width / if c.heads == 0 { 1 } else { c.heads as usize };
     2 * tile(SQUARES, width)
-        + 2 * words::<i16>(row_halves(SQUARES, head))
+        + words::<i16>(factor_halves(SQUARES, head))
+        + words::<i16>(row_halves(SQUARES, head))
         + words::<i16>(row_halves(head, SQUARES))
-        + words::<i16>(row_halves(2, SQUARES))
+        + words::<i16>(factor_halves(2, SQUARES))
         + words::<i32>(attention_sums(head))
 }
 

@@ -3,7 +3,10 @@ use core::num::NonZeroU64;
 
 use super::exp::{POWER_FRACTION, exp2_negative};
 #[cfg(not(kernels = "dsp"))]
-use super::{arithmetic::quotient, vectors::vectorized};
+use super::{
+    arithmetic::{Shift, quotient, rescale},
+    vectors::vectorized,
+};
 #[cfg(not(kernels = "dsp"))]
 use crate::inputs::SQUARES;
 
@@ -26,7 +29,7 @@ vectorized! {
     /// `scores` are overwritten.
     #[inline(never)]
     pub fn attention(scores: &mut [i32; SQUARES], probabilities: &mut [i16; SQUARES]) {
-        const SHIFT: u32 = RECIPROCAL - ATTENTION_FRACTION;
+        const SHIFT: Shift = Shift::saturating((RECIPROCAL - ATTENTION_FRACTION) as i32);
         let most = scores.iter().copied().fold(i32::MIN, i32::max);
         let mut sum = 0u32;
         for score in scores.iter_mut() {
@@ -35,11 +38,9 @@ vectorized! {
             *score = power.cast_signed();
         }
         // The largest power is 2^24: neither the sum is smaller nor the reciprocal larger than 2^30.
-        let reciprocal = quotient(1 << (RECIPROCAL - 32), sum);
+        let reciprocal = quotient(1 << (RECIPROCAL - 32), sum).cast_signed();
         for (probability, &power) in probabilities.iter_mut().zip(scores.iter()) {
-            let exact = u64::from(power.cast_unsigned()) * u64::from(reciprocal);
-            let rounded = ((exact + (1 << (SHIFT - 1))) >> SHIFT) as u32;
-            *probability = rounded.min(i16::MAX as u32) as i16;
+            *probability = rescale(power, reciprocal, SHIFT, 0, i16::MAX.into()) as i16;
         }
     }
 }

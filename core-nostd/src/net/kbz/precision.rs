@@ -18,10 +18,10 @@ pub enum WeightBits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum InputBits {
-    /// 8 bits: faster on chips without products of 16 bits, and with x86-64's vectors.
+    /// 8 bits: faster with x86-64's vectors.
     Eight,
-    /// 11 bits: a sixth of the difference from the float network's policy, and on a Cortex-M with
-    /// the DSP extension at the same price.
+    /// 11 bits: a sixth of the difference from the float network's policy, and on a Cortex-M at the
+    /// same price.
     #[default]
     Eleven,
     /// 8 bits after a norm, before the queries, keys and values and before the gate and the up

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `plain.rs` | every target, and vectorizes |
 //! | `dsp` | Cortex-M with the DSP extension: M4, M7, M33, M55 |
-//! | `armv6m.rs`, `packed.rs` | Cortex-M0, M0+ |
+//! | `armv6m`, `packed.rs` | Cortex-M0, M0+ |
 //! | `x86` | x86-64 with a standard library |
 //!
 //! Sums are exact: [`Width::limit`] and [`pair_limit`](super::arithmetic::pair_limit) keep every
@@ -20,7 +20,7 @@ mod dsp;
 mod packed;
 #[cfg_attr(any(kernels = "armv6m", kernels = "dsp", kernels = "x86"), allow(dead_code))]
 mod plain;
-#[cfg(any(kernels = "dsp", kernels = "x86"))]
+#[cfg(any(kernels = "dsp", kernels = "armv6m", kernels = "x86"))]
 mod rescaling;
 #[cfg_attr(kernels = "dsp", allow(dead_code))]
 mod rows;
@@ -38,7 +38,9 @@ use plain as chosen;
 #[cfg(kernels = "x86")]
 use x86 as chosen;
 
-#[cfg(any(kernels = "dsp", kernels = "x86"))]
+#[cfg(kernels = "armv6m")]
+pub use chosen::rescale_all;
+#[cfg(any(kernels = "dsp", kernels = "armv6m", kernels = "x86"))]
 pub use chosen::{Factors, Rows};
 #[cfg(kernels = "dsp")]
 pub use chosen::{add_channel, attention, attention_of_exponents, norm};
@@ -46,14 +48,14 @@ pub use chosen::{add_channel, attention, attention_of_exponents, norm};
 pub use chosen::{hidden, silu, store_each, sum_of_squares};
 #[cfg(kernels = "dsp")]
 pub use rescaling::Exponents;
-#[cfg(any(kernels = "dsp", kernels = "x86"))]
+#[cfg(any(kernels = "dsp", kernels = "armv6m", kernels = "x86"))]
 pub use rescaling::Rescaling;
 #[cfg(kernels = "x86")]
 pub use rescaling::{AllBiases, AllExponents, AllNumbers, AllProbabilities};
-pub use rows::{Columns, dot_sums, row_halves};
-#[cfg(not(any(kernels = "dsp", kernels = "x86")))]
+pub use rows::{Columns, dot_sums, factor_halves, row_halves};
+#[cfg(not(any(kernels = "dsp", kernels = "armv6m", kernels = "x86")))]
 pub use rows::{Rows, Rows as Factors};
-pub use tile::{Tile, tile_words, words};
+pub use tile::{Tile, WORD_TOKENS, tile_words, words};
 pub use width::Width;
 #[cfg(kernels = "x86")]
 pub use x86::{
@@ -66,13 +68,7 @@ pub use x86::{
 /// `weights` are the pair's bytes, of as many groups of columns as the tile has, and `sums` has
 /// two numbers a token. On x86-64 there may be `PAIRS` pairs, with as many sums each.
 pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
-    #[cfg(kernels = "x86")]
-    x86::pair_sums(weights, tile, sums);
-    #[cfg(not(kernels = "x86"))]
-    match tile.width() {
-        Width::Wide => chosen::wide_pair_sums(weights, tile, sums),
-        Width::Narrow | Width::Single => chosen::pair_sums(weights, tile, sums),
-    }
+    chosen::pair_sums(weights, tile, sums);
 }
 
 /// The sums of pairs of rows for the only token of `tile`.

@@ -2,7 +2,7 @@
 //!
 //! Activations are halfwords. Those of one token lie in order; those of a pair of tokens
 //! alternate, four columns of the first and four of the second.
-use super::{Tile, Width};
+use super::Tile;
 use crate::net::kbz::{GROUP, PAIR_GROUP, place};
 
 /// Groups whose weights are extended at a time, for all tokens.
@@ -16,7 +16,7 @@ pub fn set_single(words: &mut [u32], column: usize, value: i16) {
 
 pub fn set_paired(
     words: &mut [u32],
-    _: Width,
+    _: usize,
     groups: usize,
     token: usize,
     column: usize,
@@ -29,7 +29,7 @@ pub fn set_paired(
 /// Sets a column of pairs of tokens.
 pub fn set_pairs(
     words: &mut [u32],
-    _: Width,
+    _: usize,
     groups: usize,
     column: usize,
     pairs: impl Iterator<Item = [i16; 2]>,
@@ -73,10 +73,6 @@ fn single(weights: &[i8], halves: &[i16]) -> [i32; 2] {
     }
     sums.map(|[a, b]| a.wrapping_add(b))
 }
-
-/// Halfwords hold wide activations as they hold narrow ones.
-#[cfg(not(any(kernels = "dsp", kernels = "x86", kernels = "armv6m")))]
-pub use pair_sums as wide_pair_sums;
 
 pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
     let halves: &[i16] = bytemuck::cast_slice(tile.words());

@@ -1,5 +1,7 @@
 //! What rescales sums on the way to the next product, as assembly and vectors read it.
-use crate::{inputs::SQUARES, net::infer::arithmetic::Shift};
+#[cfg(not(kernels = "armv6m"))]
+use crate::inputs::SQUARES;
+use crate::net::infer::arithmetic::Shift;
 
 /// A rescaling by more than 32 bits: `(x << left) · multiplier`, of which the upper word and the
 /// half are shifted.

@@ -6,14 +6,19 @@ use crate::net::{
     kbz::GROUP,
 };
 
-/// Halfwords of scratch for `count` rows of `length` numbers, on every target.
-pub const fn row_halves(count: usize, length: usize) -> usize {
+/// Halfwords of scratch for `count` vectors of `length` numbers, on every target.
+pub const fn factor_halves(count: usize, length: usize) -> usize {
     count.next_multiple_of(2) * length.next_multiple_of(GROUP)
+}
+
+/// The same for the rows that they are multiplied by.
+pub const fn row_halves(count: usize, length: usize) -> usize {
+    count.next_multiple_of(4) * length.next_multiple_of(GROUP)
 }
 
 /// Sums of two vectors by each of `count` rows.
 pub const fn dot_sums(count: usize) -> usize {
-    2 * count.next_multiple_of(2)
+    2 * count.next_multiple_of(4)
 }
 
 /// A matrix whose columns are set at once.
@@ -37,7 +42,7 @@ pub trait Columns {
 #[derive(Debug)]
 pub struct Rows<'s> {
     halves: &'s mut [i16],
-    #[cfg_attr(kernels = "x86", allow(dead_code))]
+    #[cfg_attr(any(kernels = "armv6m", kernels = "x86"), allow(dead_code))]
     count: usize,
     length: usize,
 }
@@ -84,7 +89,7 @@ impl Columns for Rows<'_> {
     }
 }
 
-#[cfg(not(kernels = "x86"))]
+#[cfg(not(any(kernels = "armv6m", kernels = "x86")))]
 impl Rows<'_> {
     /// Distance of the sums of two factors.
     pub const fn stride(&self) -> usize {

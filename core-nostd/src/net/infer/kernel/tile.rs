@@ -1,19 +1,37 @@
 //! Activations at a matrix's input, as the inner loops read them.
+#[cfg(kernels = "armv6m")]
+use super::packed;
 use super::{Width, chosen};
 use crate::net::{infer::scratch::Arena, kbz::GROUP};
 
-/// Words of scratch for the activations `[tokens, columns]`: tokens lie in pairs, each column of
-/// a pair takes a word, on every target.
+/// Most tokens that have a word an activation where that is faster; of more, two share a word.
+pub const WORD_TOKENS: usize = 16;
+
+/// Whether so many tokens have a word an activation where that is faster.
+pub const fn holds_words(tokens: usize) -> bool {
+    tokens <= WORD_TOKENS
+}
+
+/// Words of scratch for the activations `[tokens, columns]` on every target.
 pub const fn tile_words(tokens: usize, columns: usize) -> usize {
-    tokens.div_ceil(2) * columns.next_multiple_of(GROUP)
+    let columns = columns.next_multiple_of(GROUP);
+    match tokens {
+        ..=1 => tokens * columns,
+        _ if holds_words(tokens) => tokens.next_multiple_of(4) * columns,
+        _ => tokens.next_multiple_of(4) / 2 * columns,
+    }
 }
 
 /// Words that this target's kernel takes of them.
 #[cfg(kernels = "x86")]
 pub use chosen::words;
-#[cfg(not(kernels = "x86"))]
+#[cfg(kernels = "armv6m")]
 pub const fn words(tokens: usize, columns: usize, _: Width) -> usize {
     tile_words(tokens, columns)
+}
+#[cfg(not(any(kernels = "x86", kernels = "armv6m")))]
+pub const fn words(tokens: usize, columns: usize, _: Width) -> usize {
+    tokens.div_ceil(2) * columns.next_multiple_of(GROUP)
 }
 
 /// Activations `[tokens, columns]`: of one token, or of an even number of them. Columns are
@@ -42,7 +60,9 @@ impl<'s> Tile<'s> {
             true => (true, chosen::ZEROS),
             false => (false, 0),
         };
-        #[cfg(not(kernels = "x86"))]
+        #[cfg(kernels = "armv6m")]
+        let zeros = packed::zeros(tokens);
+        #[cfg(not(any(kernels = "x86", kernels = "armv6m")))]
         let zeros = 0;
         let mut tile = Tile {
             words,
@@ -88,7 +108,7 @@ impl<'s> Tile<'s> {
     }
 
     /// How wide the activations are.
-    #[cfg(any(test, not(kernels = "x86")))]
+    #[cfg(kernels = "dsp")]
     pub const fn width(&self) -> Width {
         self.width
     }
@@ -117,7 +137,7 @@ impl<'s> Tile<'s> {
         {
             let (groups, mut values) = (self.groups(), values);
             let pairs = core::iter::from_fn(|| Some([values.next()?, values.next()?]));
-            chosen::set_pairs(self.words, self.width, groups, column, pairs);
+            chosen::set_pairs(self.words, self.tokens, groups, column, pairs);
         }
     }
 
@@ -137,7 +157,7 @@ impl<'s> Tile<'s> {
         #[cfg(not(kernels = "x86"))]
         {
             let groups = self.groups();
-            chosen::set_paired(self.words, self.width, groups, token, column, value);
+            chosen::set_paired(self.words, self.tokens, groups, token, column, value);
         }
     }
 
@@ -153,6 +173,11 @@ impl<'s> Tile<'s> {
             }
             let first = first + values.len() - rest.len();
             return rest.iter().zip(first..).for_each(|(&x, column)| self.set(token, column, x));
+        }
+        #[cfg(kernels = "armv6m")]
+        if self.width != Width::Single && first.is_multiple_of(2) {
+            let groups = self.groups();
+            return packed::set_row(self.words, self.tokens, groups, (token, first), values);
         }
         values.iter().zip(first..).for_each(|(&x, column)| self.set(token, column, x));
     }

@@ -4,8 +4,7 @@ use crate::net::infer::arithmetic::wide_limit;
 /// How wide the activations at a matrix's input are. Weights have 8 bits everywhere, sums 32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
-    /// Several tokens, 8 bits: two products fit 16 bits, so that chips without products of 16
-    /// bits multiply two tokens at once.
+    /// Several tokens, 8 bits, which are bytes where a vector multiplies bytes.
     Narrow,
     /// Several tokens, 11 bits: where 8 are too few for what they stand for.
     Wide,

@@ -15,8 +15,8 @@ pub use product::{MOST_TOKENS, PRODUCTS, Product, WIDTH, digest_of};
 use super::{
     arithmetic::{Shift, pair_limit, rescale},
     kernel::{
-        Columns, Factors, Rows, Tile, Width, dot_sums, pair_sums, row_halves, single_sums,
-        tile_words,
+        Columns, Factors, Rows, Tile, WORD_TOKENS, Width, dot_sums, factor_halves, pair_sums,
+        row_halves, single_sums, tile_words,
     },
     scratch::Arena,
 };
@@ -28,15 +28,18 @@ use crate::{
 /// Columns of the matrices that are checked.
 pub const LENGTHS: RangeInclusive<usize> = 1..=LONGEST;
 const LONGEST: usize = 257;
-/// Tokens and width of the tiles that are checked: one token, a pair, several pairs.
-const TILES: [(usize, Width); 5] = [
+/// Tokens and width of the tiles that are checked: one token, pairs, fours, more than have a word
+/// an activation.
+const TILES: [(usize, Width); 6] = [
     (1, Width::Single),
     (2, Width::Narrow),
     (SEVERAL, Width::Narrow),
-    (2, Width::Wide),
+    (6, Width::Wide),
     (SEVERAL, Width::Wide),
+    (MANY, Width::Wide),
 ];
-const SEVERAL: usize = 6;
+const SEVERAL: usize = 8;
+const MANY: usize = WORD_TOKENS + 4;
 /// Rows of the 16-bit products: an odd and an even number.
 const DOT_ROWS: [usize; 2] = [3, 4];
 const MOST_DOT_ROWS: usize = DOT_ROWS[1];
@@ -49,8 +52,8 @@ const fn rows(tokens: usize) -> usize {
 }
 
 const WEIGHTS: usize = Layout::new(4, LONGEST).bytes() + WEIGHT_OFFSETS;
-const TILE_WORDS: usize = tile_words(SEVERAL, LONGEST);
-const HALVES: usize = row_halves(MOST_DOT_ROWS, LONGEST) + row_halves(2, LONGEST);
+const TILE_WORDS: usize = tile_words(MANY, LONGEST);
+const HALVES: usize = row_halves(MOST_DOT_ROWS, LONGEST) + factor_halves(2, LONGEST);
 
 /// How the factors are chosen.
 #[derive(Debug, Clone, Copy)]
@@ -110,7 +113,7 @@ impl Pattern {
 
 /// A digest of the sums, and of what is made of them on the way to the next matrix, of matrices
 /// with `columns` columns (one of [`LENGTHS`]): random and extreme factors at every alignment, for one token
-/// and for several. It takes 9 KB of stack.
+/// and for several. It takes 15 KB of stack.
 ///
 /// # Errors
 /// If `columns` is none of [`LENGTHS`].
@@ -128,9 +131,9 @@ pub fn digest(columns: usize) -> Result<u64, ModelError> {
         }
         for rows in DOT_ROWS {
             let mut sums = [0; dot_sums(MOST_DOT_ROWS)];
-            let sums = &mut sums[..dot_sums(rows)];
-            dots([columns, rows], sums, &mut |i, limit| pattern.activation(i, limit, &mut random))?;
-            digest = sums.chunks(rows.next_multiple_of(2)).fold(digest, |digest, sums| {
+            let mut number = |i, limit| pattern.activation(i, limit, &mut random);
+            let stride = dots([columns, rows], &mut sums, &mut number)?;
+            digest = sums[..2 * stride].chunks(stride).fold(digest, |digest, sums| {
                 let words = sums.iter().take(rows).map(|sum| sum.cast_unsigned().into());
                 words.fold(digest, fnv::step)
             });
@@ -155,7 +158,7 @@ fn matrix(
 ) -> Result<u64, ModelError> {
     let mut weights = Aligned([0; WEIGHTS]);
     let mut scratch = Aligned([0; 4 * TILE_WORDS]);
-    let mut sums = [0; 2 * SEVERAL];
+    let mut sums = [0; 2 * MANY];
     let sums = &mut sums[..rows(tokens) * tokens];
     let too_long = ModelError::Scratch { needed: columns, actual: LONGEST };
     let bytes = Layout::new(rows(tokens), columns).bytes();
@@ -167,7 +170,7 @@ fn matrix(
     let mut tile = Tile::take(&mut Arena::new(&mut scratch.0, 0)?, tokens, columns, width);
     let limit = tile.limit();
     for column in 0..columns {
-        let mut values = [0; SEVERAL];
+        let mut values = [0; MANY];
         let values = &mut values[..tokens];
         values.fill_with(|| pattern.activation(column, limit, random));
         // One by one, or a column at once: it must not matter.
@@ -194,13 +197,13 @@ fn all_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
     }
 }
 
-/// Two vectors by some rows, all of 16 bits. `number` gives factor number i within a limit: the
-/// first vector's, the second's, the rows'.
+/// Two vectors by some rows, all of 16 bits; returns the distance of their sums. `number` gives
+/// factor number i within a limit: the first vector's, the second's, the rows'.
 fn dots(
     [length, count]: [usize; 2],
     sums: &mut [i32],
     number: &mut dyn FnMut(usize, i32) -> i16,
-) -> Result<(), ModelError> {
+) -> Result<usize, ModelError> {
     let mut memory = Aligned([0; 2 * HALVES]);
     let mut arena = Arena::new(&mut memory.0, 0)?;
     let mut factors = Factors::take(&mut arena, 2, length);
@@ -222,8 +225,8 @@ fn dots(
             rows.set_column(column, (0..count).map(|row| number(at(row), limit)));
         }
     }
-    rows.dots(&factors, 0, sums);
-    Ok(())
+    rows.dots(&factors, 0, &mut sums[..2 * rows.stride()]);
+    Ok(rows.stride())
 }
 
 #[cfg(test)]
@@ -282,9 +285,9 @@ mod tests {
                     .map(|i| pattern.activation(i, limit, &mut random))
                     .collect();
                 let mut sums = vec![7; dot_sums(count)];
-                dots([length, count], &mut sums, &mut |i, _| values[i]).unwrap();
+                let stride = dots([length, count], &mut sums, &mut |i, _| values[i]).unwrap();
                 let vectors: Vec<&[i16]> = values.chunks_exact(length).collect();
-                for (sums, vector) in sums.chunks(count.next_multiple_of(2)).zip(&vectors) {
+                for (sums, vector) in sums.chunks(stride).zip(&vectors[..2]) {
                     for (&sum, row) in sums.iter().zip(&vectors[2..]) {
                         let products =
                             vector.iter().zip(*row).map(|(&a, &b)| i64::from(a) * i64::from(b));

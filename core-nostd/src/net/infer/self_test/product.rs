@@ -1,7 +1,7 @@
 //! A matrix product to be measured.
 use super::{
     super::{
-        kernel::{Tile, Width, tile_words},
+        kernel::{Tile, WORD_TOKENS, Width, tile_words},
         linear::{Linear, Sums},
         scratch::Arena,
         weights::{Buffer, Weights},
@@ -44,10 +44,14 @@ const fn scales() -> [[u8; 4]; 1 + WIDTH] {
     scales
 }
 
-/// The products that are measured, by tokens and width: as the encoder has them, for a single
-/// position.
-pub const PRODUCTS: [(usize, Width); 3] =
-    [(MOST_TOKENS, Width::Narrow), (MOST_TOKENS, Width::Wide), (1, Width::Single)];
+/// The products that are measured, by tokens and width: as the encoder's attention has them, its
+/// feed-forward layers where memory is short, and the layers for a single position.
+pub const PRODUCTS: [(usize, Width); 4] = [
+    (MOST_TOKENS, Width::Narrow),
+    (MOST_TOKENS, Width::Wide),
+    (WORD_TOKENS, Width::Wide),
+    (1, Width::Single),
+];
 /// Most tokens of a measured product.
 pub const MOST_TOKENS: usize = 64;
 

@@ -10,7 +10,7 @@ use crate::{
             attention::{Bias, attend, rescale_context},
             curves::{ACTIVATION_LIMIT, CURVE_POINTS, Curves},
             feed_forward::gate,
-            kernel::{Factors, Rows, Tile, Width, dot_sums, row_halves, tile_words},
+            kernel::{Factors, Rows, Tile, Width, dot_sums, factor_halves, row_halves, tile_words},
             linear::Sums,
             norm::Norm,
             scratch::Arena,
@@ -20,9 +20,9 @@ use crate::{
 };
 
 /// Halfwords of the longest rows.
-const ROWS: usize = row_halves(SEVERAL, LONGEST) + row_halves(2, LONGEST);
+const ROWS: usize = row_halves(SEVERAL, LONGEST) + factor_halves(2, LONGEST);
 /// Halfwords of one query's probabilities.
-const PROBABILITIES: usize = row_halves(2, SQUARES) + row_halves(1, SQUARES);
+const PROBABILITIES: usize = factor_halves(2, SQUARES) + row_halves(1, SQUARES);
 const STREAM: usize = SEVERAL * LONGEST;
 
 impl Random {
@@ -99,6 +99,7 @@ fn stored(
     let mut rows = Rows::take(&mut arena, SEVERAL, columns);
     (0..2).for_each(|row| factors.set_row(row, (0..columns).map(|_| random.half() >> 8)));
     for row in 0..SEVERAL {
+        rows.set_row(row, core::iter::repeat_n(0, columns));
         random.sums(&mut sums[..columns / 4 * 4]).into_row(&mut rows, row);
     }
     for column in (0..columns).step_by(1 + columns / 3) {
@@ -242,6 +243,7 @@ fn attended(offset: usize, random: &mut Random, digest: u64) -> Result<u64, Mode
         attend(&mut scores, random.scale(), bias, &mut probabilities, query);
     }
     let mut products = [0; dot_sums(1)];
-    values.dots(&probabilities, 0, &mut products);
-    Ok(words(digest, products))
+    let stride = values.stride();
+    values.dots(&probabilities, 0, &mut products[..2 * stride]);
+    Ok(words(digest, [products[0], products[stride]]))
 }

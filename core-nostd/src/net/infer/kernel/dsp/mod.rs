@@ -46,9 +46,6 @@ pub use steps::{
     add_channel, attention, attention_of_exponents, hidden, norm, silu, store_each, sum_of_squares,
 };
 
-/// Halfwords hold wide activations as they hold narrow ones.
-pub use pair_sums as wide_pair_sums;
-
 /// Words of a group of two tokens.
 const TOKEN_GROUP: usize = PAIR_GROUP / 2;
 /// Bytes of a chunk of weights.

@@ -1,11 +1,7 @@
 //! Rows of 16-bit factors, in pairs that lie as those of a tile's tokens.
 use super::{Rescaling, TOKEN_GROUP, outputs, pairs, plain, steps::column_of};
 use crate::net::{
-    infer::{
-        kernel::{Columns, Width},
-        parts::part,
-        scratch::Arena,
-    },
+    infer::{kernel::Columns, parts::part, scratch::Arena},
     kbz::GROUP,
 };
 
@@ -65,7 +61,7 @@ impl Columns for Rows<'_> {
     fn set_column(&mut self, column: usize, values: impl Iterator<Item = i16>) {
         let mut values = values;
         let pairs = core::iter::from_fn(|| Some([values.next()?, values.next().unwrap_or(0)]));
-        plain::set_pairs(self.words, Width::Wide, self.groups, column, pairs);
+        plain::set_pairs(self.words, self.stride(), self.groups, column, pairs);
     }
 
     fn store_column(

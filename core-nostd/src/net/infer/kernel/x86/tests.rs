@@ -3,7 +3,8 @@ extern crate std;
 use std::{vec, vec::Vec};
 
 use super::super::{
-    Columns, Factors, Rows, Tile, Width, dot_sums, pair_sums, row_halves, single_sums,
+    Columns, Factors, Rows, Tile, Width, dot_sums, factor_halves, pair_sums, row_halves,
+    single_sums,
 };
 use crate::net::{
     infer::{
@@ -103,7 +104,7 @@ fn rows(length: usize, count: usize, offset: usize, extreme: bool, numbers: &mut
         |n: usize| -> Vec<i16> { (0..n).map(|_| numbers.next(limit, extreme) as i16).collect() };
     let vectors = [draw(length), draw(length)];
     let matrix: Vec<Vec<i16>> = (0..count).map(|_| draw(length)).collect();
-    let halves = row_halves(count, length) + row_halves(2, length);
+    let halves = row_halves(count, length) + factor_halves(2, length);
     let mut memory = Memory::new(2 * halves + 7, offset);
     memory.get().fill(0xff);
     let mut arena = Arena::new(memory.get(), 0).unwrap();
@@ -117,7 +118,7 @@ fn rows(length: usize, count: usize, offset: usize, extreme: bool, numbers: &mut
     }
     rows.set_column(length / 2, matrix.iter().map(|values| values[length / 2]));
     let mut sums = vec![1; dot_sums(count)];
-    rows.dots(&factors, 0, &mut sums);
+    rows.dots(&factors, 0, &mut sums[..2 * rows.stride()]);
     for (sums, vector) in sums.chunks(rows.stride()).zip(&vectors) {
         for (&sum, values) in sums.iter().zip(&matrix) {
             let products = values.iter().zip(vector).map(|(&a, &b)| i64::from(a) * i64::from(b));
