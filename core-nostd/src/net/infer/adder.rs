@@ -39,7 +39,7 @@ impl<'s> Adder<'s> {
 
     /// Adds outputs to a channel of every row. Channels come in order.
     #[cfg(kernels = "x86")]
-    pub fn add(&mut self, channel: usize, sums: Sums<'_>) {
+    pub fn add(&mut self, channel: usize, sums: &mut Sums<'_>) {
         let row = &mut self.block[self.filled % LANES];
         match sums.rescaling() {
             Some((sums, rescaling)) => rescale_to(sums, &rescaling, row),
@@ -64,7 +64,7 @@ impl<'s> Adder<'s> {
 
     /// Adds outputs to a channel of every row. Channels come in order.
     #[cfg(not(kernels = "x86"))]
-    pub fn add(&mut self, channel: usize, sums: Sums<'_>) {
+    pub fn add(&mut self, channel: usize, sums: &mut Sums<'_>) {
         #[cfg(kernels = "dsp")]
         {
             // What is added beyond the stream's range at its other end changes nothing.

@@ -148,9 +148,15 @@ impl<'a> SquareAttention<'a> {
     ) -> Option<()> {
         let width = self.output.rows();
         let mut adder = Adder::new(squares, width);
-        self.output.each(0..width, contexts, sums, buffer, &mut |channel: usize, sums: Sums<'_>| {
-            adder.add(channel, sums);
-        })
+        self.output.each(
+            0..width,
+            contexts,
+            sums,
+            buffer,
+            &mut |channel: usize, sums: &mut Sums<'_>| {
+                adder.add(channel, sums);
+            },
+        )
     }
 
     /// Queries, keys and values of head `number`.
@@ -167,14 +173,14 @@ impl<'a> SquareAttention<'a> {
         let limit = pair_limit(dim);
         let first = number * dim;
         let rows = || first..first + dim;
-        self.query.each(rows(), inputs, sums, buffer, &mut |row: usize, sums: Sums<'_>| {
-            sums.into_column(&mut head.queries, row - first, limit);
+        self.query.each(rows(), inputs, sums, buffer, &mut |row: usize, sums: &mut Sums<'_>| {
+            sums.fill_column(&mut head.queries, row - first, limit);
         })?;
-        self.key.each(rows(), inputs, sums, buffer, &mut |row: usize, sums: Sums<'_>| {
-            sums.into_column(&mut head.keys, row - first, limit);
+        self.key.each(rows(), inputs, sums, buffer, &mut |row: usize, sums: &mut Sums<'_>| {
+            sums.fill_column(&mut head.keys, row - first, limit);
         })?;
-        self.value.each(rows(), inputs, sums, buffer, &mut |row: usize, sums: Sums<'_>| {
-            sums.into_row(&mut head.values, row - first);
+        self.value.each(rows(), inputs, sums, buffer, &mut |row: usize, sums: &mut Sums<'_>| {
+            sums.fill_row(&mut head.values, row - first);
         })
     }
 

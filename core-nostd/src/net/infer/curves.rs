@@ -64,7 +64,7 @@ impl<'a> Curves<'a> {
     }
 
     /// `silu(x) · 2^left` of each of `sums`, rescaled into [`ACTIVATION_LIMIT`].
-    pub fn silu_of(&self, sums: Sums<'_>, left: u32, ys: &mut [i32]) {
+    pub fn silu_of(&self, sums: &mut Sums<'_>, left: u32, ys: &mut [i32]) {
         #[cfg(kernels = "x86")]
         if let Some((sums, rescaling)) = sums.rescaling() {
             let table = self.0[Curve::Silu as usize].bytes();

@@ -144,7 +144,7 @@ impl<'a> FeedForward<'a> {
                 &hiddens,
                 sums,
                 &mut buffer,
-                &mut |channel: usize, sums: Sums<'_>| adder.add(channel, sums),
+                &mut |channel: usize, sums: &mut Sums<'_>| adder.add(channel, sums),
             )?;
         }
         Some(())
@@ -173,13 +173,19 @@ impl<'a> FeedForward<'a> {
             inputs,
             sums,
             buffer,
-            &mut |unit: usize, sums: Sums<'_>| {
+            &mut |unit: usize, sums: &mut Sums<'_>| {
                 curves.silu_of(sums, left, part_mut(gates, first(unit), tokens));
             },
         )?;
-        self.up.each(units.clone(), inputs, sums, buffer, &mut |unit: usize, sums: Sums<'_>| {
-            gate(part_mut(gates, first(unit), tokens), sums, shift, hiddens, unit);
-        })
+        self.up.each(
+            units.clone(),
+            inputs,
+            sums,
+            buffer,
+            &mut |unit: usize, sums: &mut Sums<'_>| {
+                gate(part_mut(gates, first(unit), tokens), sums, shift, hiddens, unit);
+            },
+        )
     }
 }
 
@@ -226,7 +232,13 @@ impl FeedForward<'_> {
 
 /// Sets `unit` of every token to the product of its gate and its up projection, shifted and within
 /// the tile's limit. The gates are overwritten.
-pub fn gate(gates: &mut [i32], sums: Sums<'_>, shift: Shift, hiddens: &mut Tile<'_>, unit: usize) {
+pub fn gate(
+    gates: &mut [i32],
+    sums: &mut Sums<'_>,
+    shift: Shift,
+    hiddens: &mut Tile<'_>,
+    unit: usize,
+) {
     #[cfg(any(kernels = "dsp", kernels = "x86"))]
     if let Some((sums, rescaling)) = sums.rescaling()
         && kernel::hidden(gates, sums, &rescaling, shift, hiddens, unit)

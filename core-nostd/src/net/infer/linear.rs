@@ -75,12 +75,12 @@ impl<'a> Linear<'a> {
         tile: &Tile<'_>,
         sums: &mut [i32],
         buffer: &mut Buffer<'_>,
-        emit: &mut dyn for<'e> Emit<Sums<'e>>,
+        emit: &mut dyn for<'e, 's> Emit<&'e mut Sums<'s>>,
     ) -> Option<()> {
         let (room, shift) = (tile.room(), self.scales.shift());
         let mut each = |row, sums: &mut [i32]| {
             let (multiplier, bias) = self.factors(row);
-            emit.emit(row, Sums::new(sums, room, (multiplier, shift)).with_bias(bias));
+            emit.emit(row, &mut Sums::new(sums, room, (multiplier, shift)).with_bias(bias));
         };
         if tile.tokens() == 1 {
             let emit = &mut |row: usize, sum: i32| each(row, &mut [sum]);
@@ -196,8 +196,8 @@ impl<'s> Sums<'s> {
     }
 
     /// The outputs, within `±limit`.
-    pub fn within(self, limit: i32) -> &'s [i32] {
-        let Sums { sums, room, multiplier, shift, bias } = self;
+    pub fn within(&mut self, limit: i32) -> &[i32] {
+        let Sums { ref mut sums, room, multiplier, shift, bias } = *self;
         rescale_all(sums, room, multiplier, shift, bias, limit);
         sums
     }
@@ -212,7 +212,7 @@ impl<'s> Sums<'s> {
     /// Numbers, and a rescaling that makes of them the outputs. Those that no rescaling gives come
     /// out already, within `±limit`, and the rescaling does nothing to them.
     #[cfg(kernels = "dsp")]
-    pub fn within_or_rescaled(self, limit: i32) -> (&'s [i32], Rescaling) {
+    pub fn within_or_rescaled(&mut self, limit: i32) -> (&[i32], Rescaling) {
         match self.rescaling().map(|(_, rescaling)| rescaling) {
             Some(rescaling) => (self.sums, rescaling),
             None => (self.within(limit.min(Rescaling::KEPT)), Rescaling::KEEP),
@@ -220,7 +220,7 @@ impl<'s> Sums<'s> {
     }
 
     /// Sets a column of `rows` to the outputs, within `±limit`, which is at most 32,767.
-    pub fn into_column(self, rows: &mut impl Columns, column: usize, limit: i32) {
+    pub fn fill_column(&mut self, rows: &mut impl Columns, column: usize, limit: i32) {
         #[cfg(kernels = "x86")]
         if let Some((sums, rescaling)) = self.rescaling()
             && rows.store_column(column, sums, &rescaling, limit)
@@ -238,7 +238,7 @@ impl<'s> Sums<'s> {
 
     /// Sets a row of `rows` to the outputs, within ±32,767; a multiple of four, as several squares
     /// have.
-    pub fn into_row(self, rows: &mut Rows<'_>, row: usize) {
+    pub fn fill_row(&mut self, rows: &mut Rows<'_>, row: usize) {
         #[cfg(kernels = "x86")]
         if let Some((sums, rescaling)) = self.rescaling()
             && rows.store_row(row, sums, &rescaling)

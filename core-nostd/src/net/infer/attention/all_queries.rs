@@ -84,11 +84,11 @@ impl SquareAttention<'_> {
         let first = number * head.dim;
         let rows = || first..first + head.dim;
         for (matrix, vectors) in [(&self.query, &mut head.queries), (&self.key, &mut head.keys)] {
-            matrix.each(rows(), inputs, sums, buffer, &mut |row: usize, sums: Sums<'_>| {
-                sums.into_column(vectors, row - first, limit);
+            matrix.each(rows(), inputs, sums, buffer, &mut |row: usize, sums: &mut Sums<'_>| {
+                sums.fill_column(vectors, row - first, limit);
             })?;
         }
-        self.value.each(rows(), inputs, sums, buffer, &mut |row: usize, sums: Sums<'_>| {
+        self.value.each(rows(), inputs, sums, buffer, &mut |row: usize, sums: &mut Sums<'_>| {
             let values = head.values.row_mut(row - first).iter_mut();
             values.zip(sums.within(i16::MAX.into())).for_each(|(value, &y)| *value = y as i16);
         })
@@ -119,7 +119,7 @@ impl SquareAttention<'_> {
             contexts([row(0), row(1), row(2), row(3)], &head.probabilities, &mut sums);
             for (channel, sums) in (start..head.dim).zip(&mut sums) {
                 let scale = (self.context.multiplier(first + channel), self.context.shift());
-                Sums::new(sums, 0, scale).into_column(tile, first + channel, limit);
+                Sums::new(sums, 0, scale).fill_column(tile, first + channel, limit);
             }
         }
     }

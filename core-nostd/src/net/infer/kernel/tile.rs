@@ -107,12 +107,6 @@ impl<'s> Tile<'s> {
         self.words
     }
 
-    /// How wide the activations are.
-    #[cfg(kernels = "dsp")]
-    pub const fn width(&self) -> Width {
-        self.width
-    }
-
     /// Largest magnitude of an activation.
     pub const fn limit(&self) -> i32 {
         self.width.limit(self.columns)

@@ -120,7 +120,7 @@ impl<'a> Product<'a> {
                 }
             });
         }
-        linear.each(0..WIDTH, tile, sums, buffer, &mut |row: usize, sums: Sums<'_>| {
+        linear.each(0..WIDTH, tile, sums, buffer, &mut |row: usize, sums: &mut Sums<'_>| {
             for (outputs, &y) in outputs.chunks_exact_mut(WIDTH).zip(sums.within(127)) {
                 outputs[row] = y as i8;
             }

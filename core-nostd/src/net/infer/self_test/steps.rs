@@ -100,11 +100,11 @@ fn stored(
     (0..2).for_each(|row| factors.set_row(row, (0..columns).map(|_| random.half() >> 8)));
     for row in 0..SEVERAL {
         rows.set_row(row, core::iter::repeat_n(0, columns));
-        random.sums(&mut sums[..columns / 4 * 4]).into_row(&mut rows, row);
+        random.sums(&mut sums[..columns / 4 * 4]).fill_row(&mut rows, row);
     }
     for column in (0..columns).step_by(1 + columns / 3) {
         let limit = random.limit();
-        random.sums(&mut [0; SEVERAL]).into_column(&mut rows, column, limit);
+        random.sums(&mut [0; SEVERAL]).fill_column(&mut rows, column, limit);
     }
     let mut products = [0; dot_sums(SEVERAL)];
     rows.dots(&factors, 0, &mut products);
@@ -148,7 +148,7 @@ fn added(columns: usize, sums: &mut [i32], random: &mut Random, digest: u64) -> 
     stream.fill_with(|| random.half().max(-i16::MAX));
     let mut adder = Adder::new(stream, columns);
     let sums = &mut sums[..columns.min(SEVERAL)];
-    (0..columns).for_each(|channel| adder.add(channel, random.sums(&mut *sums)));
+    (0..columns).for_each(|channel| adder.add(channel, &mut random.sums(&mut *sums)));
     words(digest, stream.iter().map(|&x| x.into()))
 }
 
@@ -173,11 +173,11 @@ fn gated(
             let room = random.next() % 16;
             let mut sums = [(); SEVERAL].map(|()| random.sum(room));
             let scale = (i32::MAX, Shift::saturating(30 + (random.next() % 20) as i32));
-            curves.silu_of(Sums::new(&mut sums, room, scale), left, &mut gates);
+            curves.silu_of(&mut Sums::new(&mut sums, room, scale), left, &mut gates);
             digest = words(digest, gates);
             gates = gates.map(|gate| gate.clamp(-ACTIVATION_LIMIT, ACTIVATION_LIMIT) << 11);
             let shift = random.scale().1;
-            gate(&mut gates, random.sums(&mut [0; SEVERAL]), shift, &mut tile, unit);
+            gate(&mut gates, &mut random.sums(&mut [0; SEVERAL]), shift, &mut tile, unit);
         }
         digest = read(&tile, random, digest);
     }
