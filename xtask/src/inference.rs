@@ -63,7 +63,7 @@ struct Network {
 
 const NETWORKS: [Network; 5] = [
     Network { preset: "pico", bits: "8", cores: &on([5.35, 1.35, 1.35]) },
-    Network { preset: "m4", bits: "8", cores: &on([4.78, 1.17, 1.17]) },
+    Network { preset: "m4", bits: "8", cores: &on([4.78, 1.18, 1.18]) },
     Network { preset: "m7", bits: "8", cores: &on([4.28, 1.03, 1.03]) },
     Network { preset: "full", bits: "8", cores: &[(IN_DDR, 0.91)] },
     Network { preset: "full", bits: "4", cores: &[(IN_DDR, 1.32)] },
