@@ -41,7 +41,7 @@ unsafe fn load<const T: usize>(at: *const i32, mask: __mmask16) -> __m512i {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 #[inline]
 fn lanes(count: usize) -> __mmask16 {
-    u16::MAX >> 16usize.saturating_sub(count)
+    (1u32.unbounded_shl(count as u32).wrapping_sub(1)) as u16
 }
 
 /// Stores the lanes of the mask, or all if T is more than one.
