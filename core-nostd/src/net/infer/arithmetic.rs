@@ -101,9 +101,8 @@ pub fn rescale_all(
     #[cfg(any(kernels = "armv6m", kernels = "x86"))]
     if let Some(rescaling) = Rescaling::new(multiplier, shift, room)
         && bias == 0
-        && super::kernel::rescale_all(values, &rescaling, limit)
     {
-        return;
+        return super::kernel::rescale_all(values, &rescaling, limit);
     }
     rescale_each_sum(values, room, multiplier, shift, bias, limit);
 }

@@ -3,9 +3,7 @@
 mod all_queries;
 
 #[cfg(kernels = "dsp")]
-use super::kernel::Exponents;
-#[cfg(any(kernels = "dsp", kernels = "x86"))]
-use super::kernel::{self, Rescaling};
+use super::kernel::{self, Exponents, Rescaling};
 use super::{
     adder::{Adder, add_to},
     arithmetic::{Shift, pair_limit, rescale, rescale_all},
@@ -237,12 +235,6 @@ pub fn rescale_context(
     query: usize,
     first: usize,
 ) {
-    #[cfg(kernels = "x86")]
-    if let Some(rescaling) = Rescaling::new(0, shift, 0)
-        && kernel::store_each(contexts, query, first, sums, multipliers, &rescaling)
-    {
-        return;
-    }
     #[cfg(kernels = "dsp")]
     {
         let done = kernel::store_each(contexts, query, first, sums, multipliers, shift);

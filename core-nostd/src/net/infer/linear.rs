@@ -239,12 +239,6 @@ impl<'s> Sums<'s> {
     /// Sets a row of `rows` to the outputs, within ±32,767; a multiple of four, as several squares
     /// have.
     pub fn fill_row(&mut self, rows: &mut Rows<'_>, row: usize) {
-        #[cfg(kernels = "x86")]
-        if let Some((sums, rescaling)) = self.rescaling()
-            && rows.store_row(row, sums, &rescaling)
-        {
-            return;
-        }
         #[cfg(kernels = "dsp")]
         {
             let (sums, rescaling) = self.within_or_rescaled(i16::MAX.into());

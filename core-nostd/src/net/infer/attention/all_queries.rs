@@ -113,10 +113,9 @@ impl SquareAttention<'_> {
     fn contexts_of(&self, number: usize, head: &Head<'_>, tile: &mut Tile<'_>) {
         let (first, limit) = (number * head.dim, tile.limit());
         for start in (0..head.dim).step_by(TOGETHER) {
-            let mut sums = [[0; SQUARES]; TOGETHER];
             // Of rows that are not there, nothing is used.
             let row = |i: usize| head.values.row((start + i).min(head.dim - 1));
-            contexts([row(0), row(1), row(2), row(3)], &head.probabilities, &mut sums);
+            let mut sums = contexts([row(0), row(1), row(2), row(3)], &head.probabilities);
             for (channel, sums) in (start..head.dim).zip(&mut sums) {
                 let scale = (self.context.multiplier(first + channel), self.context.shift());
                 Sums::new(sums, 0, scale).fill_column(tile, first + channel, limit);

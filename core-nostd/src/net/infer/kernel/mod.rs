@@ -40,18 +40,14 @@ use x86 as chosen;
 
 #[cfg(kernels = "armv6m")]
 pub use chosen::rescale_all;
+#[cfg(kernels = "dsp")]
+pub use chosen::{Exponents, add_channel, attention, attention_of_exponents, norm, store_each};
 #[cfg(any(kernels = "dsp", kernels = "armv6m", kernels = "x86"))]
 pub use chosen::{Factors, Rows};
-#[cfg(kernels = "dsp")]
-pub use chosen::{add_channel, attention, attention_of_exponents, norm};
 #[cfg(any(kernels = "dsp", kernels = "x86"))]
-pub use chosen::{hidden, silu, store_each, sum_of_squares};
-#[cfg(kernels = "dsp")]
-pub use rescaling::Exponents;
+pub use chosen::{hidden, silu, sum_of_squares};
 #[cfg(any(kernels = "dsp", kernels = "armv6m", kernels = "x86"))]
 pub use rescaling::Rescaling;
-#[cfg(kernels = "x86")]
-pub use rescaling::{AllBiases, AllExponents, AllNumbers, AllProbabilities};
 pub use rows::{Columns, dot_sums, factor_halves, row_halves};
 #[cfg(not(any(kernels = "dsp", kernels = "armv6m", kernels = "x86")))]
 pub use rows::{Rows, Rows as Factors};
@@ -59,7 +55,8 @@ pub use tile::{Tile, WORD_TOKENS, tile_words, words};
 pub use width::Width;
 #[cfg(kernels = "x86")]
 pub use x86::{
-    PAIRS, ROWS, add_block, contexts, gated, norm_rows, probabilities, rescale_all, rescale_to,
+    AllBiases, AllExponents, AllNumbers, AllProbabilities, PAIRS, ROWS, add_block, contexts, gated,
+    norm_rows, probabilities, rescale_all, rescale_to,
 };
 
 /// The sums of a pair of rows for every token of `tile`, which has several:

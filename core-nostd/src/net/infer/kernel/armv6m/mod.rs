@@ -82,11 +82,10 @@ pub fn single_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
 }
 
 /// [`rescale_all`](crate::net::infer::arithmetic::rescale_all) without a bias.
-pub fn rescale_all(values: &mut [i32], rescaling: &Rescaling, limit: i32) -> bool {
+pub fn rescale_all(values: &mut [i32], rescaling: &Rescaling, limit: i32) {
     let (first, count) = (values.as_mut_ptr(), values.len());
     if count > 0 {
         // SAFETY: there are so many words, and there is one.
         unsafe { rescale::rescale_all(first, count, rescaling, limit) }
     }
-    true
 }

@@ -43,7 +43,8 @@ pub use plain::{set_paired, set_pairs, set_single};
 pub use rows::{Rows, Rows as Factors};
 
 pub use steps::{
-    add_channel, attention, attention_of_exponents, hidden, norm, silu, store_each, sum_of_squares,
+    Exponents, add_channel, attention, attention_of_exponents, hidden, norm, silu, store_each,
+    sum_of_squares,
 };
 
 /// Words of a group of two tokens.

@@ -13,7 +13,7 @@ use crate::{
             arithmetic::{Shift, quotient},
             curves::{ACTIVATION_LIMIT, CURVE_POINTS, units},
             exp::{POWERS, WITHIN_BITS},
-            kernel::{Exponents, Tile},
+            kernel::Tile,
             softmax::{POWER_DROP, RECIPROCAL},
         },
         kbz::{Curve, GROUP},
@@ -192,6 +192,23 @@ pub fn hidden(
     // places.
     unsafe { gates::hidden(gates, sums, pairs, first, rescaling, &product) };
     true
+}
+
+/// What makes binary exponents of a query's scores.
+#[derive(Debug)]
+pub struct Exponents<'a> {
+    /// A bias for each key.
+    pub biases: &'a [i8; SQUARES],
+    pub score: Rescaling,
+    pub bias: Rescaling,
+}
+
+impl Exponents<'static> {
+    /// Without biases.
+    pub const fn of_scores(score: Rescaling) -> Self {
+        let nothing = Rescaling { multiplier: 0, left: 0, half: 1, right: 1 };
+        Exponents { biases: &[0; SQUARES], score, bias: nothing }
+    }
 }
 
 /// Turns the scores of a query into probabilities, in a row of `probabilities`. The scores are

@@ -26,8 +26,8 @@ use crate::net::{
 
 pub use rows::{Factors, Rows};
 pub use steps::{
-    ROWS, add_block, contexts, has_steps, hidden, norm_rows, probabilities, rescale_all,
-    rescale_to, silu, store_each, sum_of_squares,
+    AllBiases, AllExponents, AllNumbers, AllProbabilities, ROWS, add_block, contexts, has_steps,
+    hidden, norm_rows, probabilities, rescale_all, rescale_to, silu, sum_of_squares,
 };
 
 /// Pairs of rows whose sums are computed together: as many as there are registers for.

@@ -9,7 +9,7 @@ use crate::{
     net::{
         infer::{
             arithmetic::Shift,
-            kernel::{AllExponents, AllNumbers, AllProbabilities, Columns, Rescaling, Tile},
+            kernel::{Columns, Rescaling, Tile},
             parts::part_mut,
             vectors::{LANES, Vectors},
         },
@@ -17,8 +17,6 @@ use crate::{
     },
 };
 
-/// Channels that are rescaled together.
-const CHANNELS: usize = 64;
 /// The lower half of every word, and its lowest byte.
 const HALVES: u64 = 0x3333_3333_3333_3333;
 const BYTES: u64 = 0x1111_1111_1111_1111;
@@ -29,10 +27,9 @@ pub fn has_steps() -> bool {
 }
 
 /// [`rescale_all`](crate::net::infer::arithmetic::rescale_all) without a bias.
-pub fn rescale_all(values: &mut [i32], rescaling: &Rescaling, limit: i32) -> bool {
+pub fn rescale_all(values: &mut [i32], rescaling: &Rescaling, limit: i32) {
     // SAFETY: a rescaling says that the processor has these vectors.
     unsafe { avx512::rescale_all(values, rescaling, limit) };
-    true
 }
 
 /// Rescaled sums, in `out`.
@@ -56,17 +53,6 @@ pub fn add_block(
     done
 }
 
-impl Rows<'_> {
-    /// Sets a row to sums rescaled into ±32,767.
-    pub fn store_row(&mut self, row: usize, sums: &[i32], rescaling: &Rescaling) -> bool {
-        let mut outputs = [0; SQUARES];
-        let Some(outputs) = outputs.get_mut(..sums.len()) else { return false };
-        rescale_to(sums, rescaling, outputs);
-        self.set_row(row, outputs.iter().map(|&y| y.clamp(-0x7fff, 0x7fff) as i16));
-        true
-    }
-}
-
 /// The words of a column's tokens, and its place in them.
 fn column_of<'t>(tile: &'t mut Tile<'_>, column: usize) -> (&'t mut [u32], avx512::Place) {
     let (place, tokens) = (place(column), tile.tokens());
@@ -84,27 +70,6 @@ fn column_of<'t>(tile: &'t mut Tile<'_>, column: usize) -> (&'t mut [u32], avx51
 pub fn half_of(place: usize) -> avx512::Place {
     let half = place % 2;
     avx512::Place { shift: 16 * half as u32, bytes: HALVES << (2 * half), flip: 0 }
-}
-
-/// Sets columns of a token, from `first` on, to sums rescaled each by its own multiplier.
-pub fn store_each(
-    tile: &mut Tile<'_>,
-    token: usize,
-    first: usize,
-    sums: &[i32],
-    multipliers: &[[u8; 4]],
-    rescaling: &Rescaling,
-) -> bool {
-    let mut outputs = [0; CHANNELS];
-    let limit = tile.limit();
-    let chunks = sums.chunks(CHANNELS).zip(multipliers.chunks(CHANNELS));
-    for (first, (sums, multipliers)) in (first..).step_by(CHANNELS).zip(chunks) {
-        let outputs = &mut outputs[..sums.len()];
-        // SAFETY: a rescaling says that the processor has these vectors.
-        unsafe { avx512::rescale_each(sums, multipliers, rescaling, limit, outputs) };
-        tile.set_row(token, first, outputs);
-    }
-    true
 }
 
 /// The sum of a row's squares, if there are vectors for it.
@@ -189,6 +154,29 @@ impl Columns for Tile<'_> {
     }
 }
 
+/// Of every key a number for each query.
+pub type AllNumbers = [[i32; SQUARES]; SQUARES];
+
+/// Of every two keys a word for each query, whose halves are their probabilities.
+pub type AllProbabilities = [[u32; SQUARES]; SQUARES / 2];
+
+/// What makes binary exponents of all queries' scores.
+#[derive(Debug)]
+pub struct AllExponents<'a> {
+    pub score: Rescaling,
+    pub biases: Option<AllBiases<'a>>,
+}
+
+/// For every query a bias for each key.
+#[derive(Debug, Clone, Copy)]
+pub struct AllBiases<'a> {
+    pub bytes: &'a [i8; SQUARES * SQUARES],
+    /// What rescales them, but for the multiplier.
+    pub rescaling: Rescaling,
+    /// Every query's, little-endian.
+    pub multipliers: &'a [[u8; 4]; SQUARES],
+}
+
 /// The probabilities of all keys for all queries, by way of `numbers`, whose contents do not matter.
 pub fn probabilities(
     queries: &Rows<'_>,
@@ -205,9 +193,8 @@ pub fn probabilities(
 pub fn contexts<const R: usize>(
     values: [&[i16]; R],
     words: &AllProbabilities,
-    sums: &mut [[i32; SQUARES]; R],
-) {
-    let sums = sums.as_flattened_mut();
-    sums.fill(0);
-    add_products(values, words.as_flattened(), sums);
+) -> [[i32; SQUARES]; R] {
+    let mut sums = [[0; SQUARES]; R];
+    add_products(values, words.as_flattened(), sums.as_flattened_mut());
+    sums
 }

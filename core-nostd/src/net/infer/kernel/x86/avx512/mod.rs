@@ -17,7 +17,7 @@ pub use halves::half_products;
 pub use norm::{ROWS, Tokens, norm_rows, sum_of_squares};
 pub use products::add_products;
 pub use queries::probabilities;
-pub use rescale::{Place, rescale_all, rescale_each, rescale_to, store_column};
+pub use rescale::{Place, rescale_all, rescale_to, store_column};
 pub use single::single;
 pub use transpose::add_block;
 

@@ -145,27 +145,3 @@ pub fn store_column(
         }
     }
 }
-
-/// Sums rescaled each by its own multiplier, little-endian, into `±limit`, which is at most 32,767;
-/// as many as there are of all three.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-pub fn rescale_each(
-    sums: &[i32],
-    multipliers: &[[u8; 4]],
-    rescaling: &Rescaling,
-    limit: i32,
-    out: &mut [i16],
-) {
-    let (vector, within) = (Vector::new(rescaling), Within::new(limit));
-    let chunks = sums.chunks(16).zip(multipliers.chunks(16)).zip(out.chunks_mut(16));
-    for ((sums, multipliers), out) in chunks {
-        let mask = lanes(sums.len().min(multipliers.len()).min(out.len()));
-        // SAFETY: there are as many of all as the mask has lanes.
-        unsafe {
-            let x = load::<1>(sums.as_ptr(), mask);
-            let multipliers = load::<1>(multipliers.as_ptr().cast(), mask);
-            let y = within.bring(vector.by(x, multipliers));
-            _mm256_mask_storeu_epi16(out.as_mut_ptr(), mask, _mm512_cvtepi32_epi16(y));
-        }
-    }
-}
