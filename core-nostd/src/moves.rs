@@ -2,7 +2,7 @@
 //!
 //! Planes 0–55 are the eight directions at distances one to seven, 56–63 the knight's jumps,
 //! 64–72 underpromotions. Queen promotions use the direction planes.
-use shakmaty::{CastlingSide, Chess, Color, File, Move, Rank, Role, Square};
+use shakmaty::{CastlingSide, Chess, Color, File, Move, Role, Square};
 
 use crate::{
     inputs::{Frame, SQUARES},
@@ -17,11 +17,11 @@ pub const MOVES: usize = SQUARES * PLANES;
 pub const MAX_LEGAL: usize = 218;
 
 /// File and rank steps N, NE, E, SE, S, SW, W, NW.
-const DIRECTIONS: [(i32, i32); 8] =
+const DIRECTIONS: [(i8, i8); 8] =
     [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)];
 const DISTANCES: usize = 7;
 /// File and rank steps of the knight.
-const KNIGHT: [(i32, i32); 8] =
+const KNIGHT: [(i8, i8); 8] =
     [(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)];
 const FIRST_KNIGHT: usize = DIRECTIONS.len() * DISTANCES;
 const FIRST_UNDERPROMOTION: usize = FIRST_KNIGHT + KNIGHT.len();
@@ -41,8 +41,8 @@ impl MoveIndex {
     pub fn new(mv: Move, frame: Frame) -> MoveIndex {
         let from = frame.square(mv.from().unwrap_or(mv.to()));
         let to = frame.square(destination(mv));
-        let df = to.file().to_u32() as i32 - from.file().to_u32() as i32;
-        let dr = to.rank().to_u32() as i32 - from.rank().to_u32() as i32;
+        let df = to.file().to_u32() as i8 - from.file().to_u32() as i8;
+        let dr = to.rank().to_u32() as i8 - from.rank().to_u32() as i8;
         let underpromotion = UNDERPROMOTIONS.iter().position(|&r| Some(r) == mv.promotion());
         let plane = if let Some(role) = underpromotion {
             FIRST_UNDERPROMOTION + role * 3 + (df + 1) as usize
@@ -67,10 +67,15 @@ impl MoveIndex {
         self.0 as usize
     }
 
+    /// The number of the origin square, in the frame.
+    pub(crate) const fn origin(self) -> usize {
+        self.to_usize() / PLANES
+    }
+
     /// The origin square, in the frame.
     pub fn from(self) -> Square {
         // Below 64 in any case.
-        Square::new(self.0 as u32 / PLANES as u32 % SQUARES as u32)
+        Square::new(self.origin() as u32 % SQUARES as u32)
     }
 
     /// The underpromotion plane (0–8), if it is one.
@@ -78,28 +83,33 @@ impl MoveIndex {
         (self.to_usize() % PLANES).checked_sub(FIRST_UNDERPROMOTION)
     }
 
-    /// The square arrived on, in the frame; `None` off the board. Underpromotion planes advance
-    /// from the seventh rank to the eighth or from the second to the first.
-    pub fn to(self) -> Option<Square> {
-        let from = self.from();
+    /// The number of the square arrived on, in the frame; `None` off the board. Underpromotion planes
+    /// advance from the seventh rank to the eighth or from the second to the first.
+    pub(crate) fn target(self) -> Option<usize> {
         let plane = self.to_usize() % PLANES;
+        let (file, rank) = ((self.origin() % 8) as i8, (self.origin() / 8) as i8);
         let (df, dr) = if plane < FIRST_KNIGHT {
             let (df, dr) = DIRECTIONS[plane / DISTANCES];
-            let distance = (plane % DISTANCES) as i32 + 1;
+            let distance = (plane % DISTANCES) as i8 + 1;
             (df * distance, dr * distance)
         } else if plane < FIRST_UNDERPROMOTION {
             KNIGHT[plane - FIRST_KNIGHT]
         } else {
-            let rank_step = match from.rank() {
-                Rank::Seventh => 1,
-                Rank::Second => -1,
+            let rank_step = match rank {
+                6 => 1,
+                1 => -1,
                 _ => return None,
             };
-            ((plane - FIRST_UNDERPROMOTION) as i32 % 3 - 1, rank_step)
+            ((plane - FIRST_UNDERPROMOTION) as i8 % 3 - 1, rank_step)
         };
-        let file = from.file().offset(df)?;
-        let rank = from.rank().offset(dr)?;
-        Some(Square::from_coords(file, rank))
+        let (file, rank) = (file + df, rank + dr);
+        let is_on_board = (0..8).contains(&file) && (0..8).contains(&rank);
+        is_on_board.then_some((8 * rank + file) as usize)
+    }
+
+    /// The square arrived on, in the frame; `None` off the board.
+    pub fn to(self) -> Option<Square> {
+        self.target().map(|square| Square::new(square as u32 % SQUARES as u32))
     }
 
     /// The legal move of `position` with this index, if there is one.

@@ -190,13 +190,16 @@ pub use quotient_by_halves as quotient;
 /// The same where there is no division of 64 bits: half a word at a time.
 #[cfg(any(test, not(kernels = "x86")))]
 pub fn quotient_by_halves(high: u32, divisor: u32) -> u32 {
+    use core::num::NonZeroU32;
+
     let zeros = divisor.leading_zeros().min(31);
     let (divisor, high) = ((divisor << zeros).max(1 << 31), high << zeros);
-    // Its highest bit is set: it is not zero, as the compiler may not see.
-    let (upper, lower) = (divisor >> 16 | 1 << 15, divisor & 0xffff);
+    let (upper, lower) = (divisor >> 16, divisor & 0xffff);
+    // Its highest bit is set: it is not zero, which no optimizer need see.
+    let upper_half = NonZeroU32::new(upper).unwrap_or(NonZeroU32::MIN);
     // A digit from the divisor's upper half is too large by at most 2.
     let digit = |high: u32| {
-        let (mut digit, mut rest) = (high / upper, high % upper);
+        let (mut digit, mut rest) = (high / upper_half, high % upper_half);
         while digit > 0xffff || digit * lower > rest << 16 {
             (digit, rest) = (digit - 1, rest + upper);
             if rest > 0xffff {

@@ -1,6 +1,4 @@
 //! Logits of the legal moves.
-use shakmaty::{Bitboard, Square};
-
 use super::{
     arithmetic::{pair_limit, saturate, saturate_i16},
     kernel::{Tile, Width, dot},
@@ -65,7 +63,7 @@ impl<'a> PooledPolicy<'a> {
 
 /// Which vectors are wanted: of which squares, and where their rows of the matrix begin.
 struct Wanted {
-    squares: Bitboard,
+    squares: [bool; SQUARES],
     /// 0 for the from vectors, the vectors' width for the to vectors.
     first: usize,
 }
@@ -104,7 +102,7 @@ impl<'a> FromToPolicy<'a> {
         let width = squares.len() / SQUARES;
         let limit = pair_limit(self.dim);
         let first = wanted.first;
-        for square in wanted.squares.into_iter().map(Square::to_usize) {
+        for (square, _) in wanted.squares.iter().enumerate().filter(|wanted| *wanted.1) {
             input.load(part(squares, square * width, width));
             let vector = part_mut(vectors, square * self.dim, self.dim);
             let rows = first..first + self.dim;
@@ -166,10 +164,15 @@ impl<'a> FromToPolicy<'a> {
                 }
             },
         )?;
-        let (mut origins, mut targets) = (Bitboard::EMPTY, Bitboard::EMPTY);
+        let [mut origins, mut targets] = [[false; SQUARES]; 2];
         moves.each(&mut |index, _| {
-            origins.add(index.from());
-            targets |= index.to().map_or(Bitboard::EMPTY, Bitboard::from_square);
+            for (squares, square) in
+                [(&mut origins, Some(index.origin())), (&mut targets, index.target())]
+            {
+                if let Some(is_wanted) = square.and_then(|square| squares.get_mut(square)) {
+                    *is_wanted = true;
+                }
+            }
         });
         self.vectors(
             Wanted { squares: origins, first: 0 },
@@ -189,8 +192,8 @@ impl<'a> FromToPolicy<'a> {
         )?;
         let mut outcome = Some(());
         moves.each(&mut |index, logit| {
-            let origin = index.from().to_usize();
-            let Some(target) = index.to().map(Square::to_usize) else {
+            let origin = index.origin();
+            let Some(target) = index.target() else {
                 *logit = -i32::MAX;
                 return;
             };

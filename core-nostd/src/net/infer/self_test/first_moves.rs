@@ -1,5 +1,5 @@
 //! An inference without the rules: the initial position and its twenty moves.
-use shakmaty::{Color, Move, Role, Square};
+use shakmaty::{Color, File, Move, Rank, Role, Square};
 
 use crate::{
     fnv,
@@ -37,17 +37,18 @@ fn inputs() -> Inputs {
 
 /// The indices of its moves: each pawn's two, each knight's two.
 fn moves() -> [MoveIndex; FIRST_MOVES] {
-    let knights = [(Square::B1, Square::A3), (Square::G1, Square::F3)];
+    use Square::{A3, B1, C3, F3, G1, H3};
+
+    let knights = [(G1, F3), (B1, A3), (G1, H3), (B1, C3)];
     core::array::from_fn(|number| {
-        let number = number as u32;
-        let (role, from, to) = if number < 16 {
-            let from = 8 + number % 8;
-            (Role::Pawn, from, from + if number < 8 { 8 } else { 16 })
-        } else {
-            let (from, to) = knights[usize::from(number.is_multiple_of(2))];
-            (Role::Knight, from.to_u32(), to.to_u32() + (number - 16) / 2 * 2)
+        let (role, from, to) = match number.checked_sub(16).and_then(|knight| knights.get(knight)) {
+            Some(&(from, to)) => (Role::Knight, from, to),
+            None => {
+                let square = |rank| Square::from_coords(File::ALL[number % 8], rank);
+                let to = if number < 8 { Rank::Third } else { Rank::Fourth };
+                (Role::Pawn, square(Rank::Second), square(to))
+            }
         };
-        let (from, to) = (Square::new(from % 64), Square::new(to % 64));
         let mv = Move::Normal { role, from, capture: None, to, promotion: None };
         MoveIndex::new(mv, Frame::new(Default::default(), Color::White))
     })
