@@ -1,7 +1,7 @@
 //! The weights of a matrix, as the inner loops want them: bytes in memory.
 use core::ops::Range;
 
-use super::{faults::Faults, scratch::Arena};
+use super::{faults::Faults, parts::part_mut, scratch::Arena};
 use crate::net::kbz::{Bytes, GROUP, PAIR_GROUP, WeightBits, expand, expand_in_place};
 
 /// The weights of a matrix, which lie as [`Layout`](crate::net::kbz::Layout) says.
@@ -10,28 +10,36 @@ pub struct Weights<'a> {
     bytes: Bytes<'a>,
     pair_bytes: usize,
     bits: WeightBits,
+    /// Whether they are read where they lie: bytes in memory, and aligned to words where the inner
+    /// loops load words.
+    are_in_place: bool,
 }
 
 impl<'a> Weights<'a> {
     /// The weights of `rows` rows.
     pub fn new(bytes: Bytes<'a>, rows: usize, bits: WeightBits) -> Weights<'a> {
         let pair_bytes = bytes.len().checked_div(rows.div_ceil(2)).unwrap_or(0);
-        Weights { bytes, pair_bytes, bits }
+        let loads_words = cfg!(any(kernels = "dsp", kernels = "armv6m"));
+        let are_in_place = match (bits, bytes) {
+            (WeightBits::Eight, Bytes::Here(bytes)) => {
+                !loads_words || bytes.as_ptr().cast::<u32>().is_aligned()
+            }
+            _ => false,
+        };
+        Weights { bytes, pair_bytes, bits, are_in_place }
     }
 
     /// Most pairs of rows that [`Weights::pairs`] gives at once: `most` where they are read in
     /// place.
     pub const fn at_once(&self, most: usize) -> usize {
-        match self.bits {
-            WeightBits::Eight if self.bytes.are_here() => most,
-            _ => 1,
-        }
+        if self.are_in_place { most } else { 1 }
     }
 
     /// Bytes of a buffer for a pair of rows.
     pub const fn buffer_bytes(&self) -> usize {
         match self.bits {
-            WeightBits::Eight => self.bytes.buffer(self.pair_bytes),
+            WeightBits::Eight if self.are_in_place => 0,
+            WeightBits::Eight => self.pair_bytes,
             // Nibbles are half of a pair's bytes, and scales are fewer than nibbles.
             WeightBits::Four => self.pair_bytes * 2,
         }
@@ -52,6 +60,12 @@ impl<'a> Weights<'a> {
         let faults = buffer.faults;
         let buffer: &mut [u8] = bytemuck::cast_slice_mut(buffer.words);
         let bytes = match (self.bits, self.bytes) {
+            (WeightBits::Eight, Bytes::Here(_)) if !self.are_in_place => {
+                let bytes = self.bytes.read(range, &mut [], faults)?;
+                let copy = part_mut(buffer, 0, bytes.len());
+                copy.iter_mut().zip(bytes).for_each(|(to, &from)| *to = from);
+                copy
+            }
             (WeightBits::Eight, _) => self.bytes.read(range, buffer, faults)?,
             (WeightBits::Four, Bytes::Here(_)) => {
                 let out = buffer.get_mut(..groups * PAIR_GROUP).unwrap_or(&mut []);

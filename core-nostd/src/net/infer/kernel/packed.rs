@@ -197,18 +197,7 @@ pub fn set_column_of_halves(
     Held::Halves.set_pairs(words, groups, column, pairs);
 }
 
-/// The sums of pairs of rows for one token, where the weights are not aligned to words: kept apart,
-/// so that the usual case has the registers to itself.
-#[cold]
-#[inline(never)]
-pub fn single_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
-    let pairs = weights.chunks_exact((tile.groups() * PAIR_GROUP).max(1));
-    for (weights, sums) in pairs.zip(sums.chunks_exact_mut(2)) {
-        pair_sums(weights, tile, sums);
-    }
-}
-
-/// The sums of a pair of rows for any number of tokens, byte by byte.
+/// The sums of a pair of rows for any number of tokens beyond one, byte by byte.
 #[cold]
 #[inline(never)]
 pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
@@ -219,7 +208,7 @@ pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
         *sum = (0..groups * GROUP).fold(0, |sum: i32, column| {
             let at = column / GROUP * PAIR_GROUP + row * GROUP + place(column);
             let weight = i32::from(weights.get(at).copied().unwrap_or(0));
-            let at = if tokens == 1 { column } else { held.word(groups, token, column) };
+            let at = held.word(groups, token, column);
             let word = tile.words().get(at).copied().unwrap_or(0);
             sum.wrapping_add(weight.wrapping_mul(i32::from(held.get(word, token))))
         });

@@ -19,10 +19,11 @@ use super::{
         row_halves, single_sums, tile_words,
     },
     scratch::Arena,
+    weights::{Buffer, Weights},
 };
 use crate::{
     fnv,
-    net::kbz::{Layout, ModelError},
+    net::kbz::{Bytes, Layout, ModelError, WeightBits},
 };
 
 /// Columns of the matrices that are checked.
@@ -52,6 +53,7 @@ const fn rows(tokens: usize) -> usize {
 }
 
 const WEIGHTS: usize = Layout::new(4, LONGEST).bytes() + WEIGHT_OFFSETS;
+const PAIR_BYTES: usize = Layout::new(2, LONGEST).bytes();
 const TILE_WORDS: usize = tile_words(MANY, LONGEST);
 const HALVES: usize = row_halves(MOST_DOT_ROWS, LONGEST) + factor_halves(2, LONGEST);
 
@@ -180,7 +182,18 @@ fn matrix(
             values.iter().enumerate().for_each(|(token, &x)| tile.set(token, column, x));
         }
     }
-    all_sums(weights, &tile, sums);
+    let weights = Bytes::Here(bytemuck::cast_slice(weights));
+    let weights = Weights::new(weights, rows(tokens), WeightBits::Eight);
+    let mut memory = Aligned([0; PAIR_BYTES]);
+    let mut arena = Arena::new(&mut memory.0, 0)?;
+    let mut buffer = Buffer::take(&mut arena, weights.buffer_bytes());
+    // As many rows at once as a matrix has them.
+    let step = weights.at_once(rows(tokens) / 2).max(1);
+    for (number, sums) in sums.chunks_mut(2 * step * tokens).enumerate() {
+        let pairs = number * step..number * step + sums.len() / (2 * tokens);
+        let weights = weights.pairs(pairs, tile.groups(), &mut buffer).ok_or(too_long)?;
+        all_sums(weights, &tile, sums);
+    }
     Ok(sums.iter().fold(digest, |digest, &sum| {
         let shift = Shift::saturating((random.next() % 62) as i32 + 1);
         let [multiplier, bias] = [random.next().cast_signed(), random.next().cast_signed() >> 8];

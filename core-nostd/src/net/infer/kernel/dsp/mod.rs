@@ -36,7 +36,7 @@ mod single;
 mod steps;
 
 use super::{Rescaling, Tile, plain};
-use crate::net::kbz::{GROUP, PAIR_GROUP, place};
+use crate::net::kbz::PAIR_GROUP;
 
 pub use plain::{set_paired, set_pairs, set_single};
 /// Both factors of a product lie alike.
@@ -54,7 +54,8 @@ const CHUNK_BYTES: usize = pairs::CHUNK * PAIR_GROUP;
 
 pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
     let (groups, tokens) = (tile.groups(), tile.tokens());
-    if weights.len() != groups * PAIR_GROUP || sums.len() != 2 * tokens || tokens < 2 {
+    let fits = weights.len() == groups * PAIR_GROUP && sums.len() == 2 * tokens && tokens >= 2;
+    if !fits || !weights.as_ptr().cast::<u32>().is_aligned() {
         return debug_assert!(false, "factors and sums do not fit each other");
     }
     if groups == 0 {
@@ -64,62 +65,27 @@ pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
         let words = tile.words().get(number * pairs::CHUNK * TOKEN_GROUP..).unwrap_or(&[]);
         let (chunk, sums) = (weights.len() / PAIR_GROUP, sums.as_mut_ptr());
         let skip = (groups - chunk) * TOKEN_GROUP * size_of::<u32>();
-        with_aligned(weights, &mut |weights| {
-            // SAFETY: `weights` has 8 bytes a group, aligned to 4, of at most a chunk and at least
-            // one; a tile of several tokens, which are an even number, has 16 bytes a group and
-            // pair, and `words` begins with the chunk's first; `sums` has two words a token.
-            unsafe {
-                pairs::extend_and_pair(weights, words.as_ptr(), chunk, sums, tokens, skip, number);
-            }
-        });
+        let (weights, words) = (weights.as_ptr(), words.as_ptr());
+        // SAFETY: `weights` has 8 bytes a group, aligned to 4, of at most a chunk and at least
+        // one; a tile of several tokens, which are an even number, has 16 bytes a group and
+        // pair, and `words` begins with the chunk's first; `sums` has two words a token.
+        unsafe { pairs::extend_and_pair(weights, words, chunk, sums, tokens, skip, number) }
     }
 }
 
-/// Calls `run` with `weights`, at most a chunk, or with a copy that is aligned to words.
-fn with_aligned(weights: &[i8], run: &mut dyn FnMut(*const i8)) {
-    match weights.as_ptr().cast::<u32>().is_aligned() {
-        true => run(weights.as_ptr()),
-        false => with_copy(weights, run),
-    }
-}
-
-/// Kept apart, so that the usual case needs no room for the copy.
-#[cold]
-#[inline(never)]
-fn with_copy(weights: &[i8], run: &mut dyn FnMut(*const i8)) {
-    let mut copy = [0; CHUNK_BYTES / size_of::<u32>()];
-    let bytes: &[u8] = bytemuck::cast_slice(weights);
-    let words = bytes.as_chunks().0;
-    copy.iter_mut().zip(words).for_each(|(word, &bytes)| *word = u32::from_ne_bytes(bytes));
-    run(copy.as_ptr().cast());
-}
-
+#[inline(never)] // so that the loop over the rows has the registers to itself
 pub fn single_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
     let (pair, pairs) = (tile.groups() * PAIR_GROUP, sums.len() / 2);
-    let fits = weights.len() == pairs * pair && !weights.is_empty() && tile.tokens() == 1;
+    let fits = weights.len() == pairs * pair && tile.tokens() == 1;
     if !fits || !weights.as_ptr().cast::<u32>().is_aligned() {
-        return unaligned(weights, tile, sums);
+        return debug_assert!(false, "factors and sums do not fit each other");
+    }
+    if weights.is_empty() {
+        return sums.fill(0);
     }
     let (weights, words) = (weights.as_ptr(), tile.words().as_ptr());
     // SAFETY: `weights` has 8 bytes a group and pair, aligned to 4; a tile of one token has 16
     // bytes a group, of which the first half is used; `sums` has two words a pair, and there is
     // a pair.
     unsafe { single::single(weights, words, tile.groups(), sums.as_mut_ptr(), pairs) }
-}
-
-/// What is not aligned to words, product by product; kept apart, so that the usual case has the
-/// registers to itself.
-#[cold]
-#[inline(never)]
-fn unaligned(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
-    let halves: &[i16] = bytemuck::cast_slice(tile.words());
-    let columns = tile.groups() * GROUP;
-    for (row, sum) in sums.iter_mut().enumerate() {
-        let first = row / 2 * 2 * columns + row % 2 * GROUP;
-        let product = |(column, &x): (usize, &i16)| {
-            let at = first + column / GROUP * PAIR_GROUP + place(column);
-            i32::from(weights.get(at).copied().unwrap_or(0)) * i32::from(x)
-        };
-        *sum = halves.iter().take(columns).enumerate().map(product).fold(0, i32::wrapping_add);
-    }
 }
