@@ -81,124 +81,103 @@ impl fmt::Display for Layer {
     }
 }
 
-/// What a parameter does in its layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+macro_rules! roles {
+    ($($(#[$doc:meta])* $role:ident = $name:literal,)*) => {
+        /// What a parameter does in its layer.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Role {
+            $($(#[$doc])* $role,)*
+        }
+
+        /// The roles' names, one after another, and how long each is: half of what a board would have
+        /// for a pointer to each.
+        static NAMES: &str = concat!($($name,)*);
+        static LENGTHS: [u8; [$($name,)*].len()] = [$($name.len() as u8,)*];
+    };
+}
+
+roles! {
     /// Embedding of the token on a square, `[13, D]`.
-    Piece,
+    Piece = "piece.weight",
     /// Embedding of the square, `[64, D]`.
-    Square,
+    Square = "square.weight",
     /// Projection of the scalars, `[D, 7]`.
-    Aux,
+    Aux = "aux.weight",
     /// Weight of the RMSNorm before attention or state space, `[D]`.
-    Norm1,
+    Norm1 = "norm1.weight",
     /// Bias on the attention scores, `[heads, 64, 64]` (query square, key square).
-    AttentionBias,
+    AttentionBias = "attn.bias",
     /// Queries, `[D, D]`.
-    Query,
+    Query = "attn.q.weight",
     /// Keys, `[D, D]`.
-    Key,
+    Key = "attn.k.weight",
     /// Values of the attention, `[D, D]`.
-    AttentionValue,
+    AttentionValue = "attn.v.weight",
     /// Output projection of the attention, `[D, D]`.
-    Output,
+    Output = "attn.o.weight",
     /// Logarithm of the decay rates, `[inner, N]`.
-    DecayLog,
+    DecayLog = "ssm.a_log",
     /// Skip connection of the state space, `[inner]`.
-    Skip,
+    Skip = "ssm.skip",
     /// Input projection to u and z, `[2·inner, D]`.
-    InProj,
+    InProj = "ssm.in_proj.weight",
     /// Depthwise taps, `[inner, 1, K]`.
-    ConvWeight,
+    ConvWeight = "ssm.conv.weight",
     /// Bias of the convolution, `[inner]`.
-    ConvBias,
+    ConvBias = "ssm.conv.bias",
     /// Projection to step (low rank), B and C, `[R + 2N, inner]`.
-    XProj,
+    XProj = "ssm.x_proj.weight",
     /// Step-size projection, `[inner, R]`.
-    StepWeight,
+    StepWeight = "ssm.step_proj.weight",
     /// Its bias, `[inner]`.
-    StepBias,
+    StepBias = "ssm.step_proj.bias",
     /// Output projection of the state space, `[D, inner]`.
-    OutProj,
+    OutProj = "ssm.out_proj.weight",
     /// Weight of the RMSNorm before the feed-forward layer, `[D]`.
-    Norm2,
+    Norm2 = "norm2.weight",
     /// Gate of the feed-forward layer, `[H, D]`.
-    Gate,
+    Gate = "ffn.gate.weight",
     /// Up projection, `[H, D]`.
-    Up,
+    Up = "ffn.up.weight",
     /// Down projection, `[D, H]`.
-    Down,
+    Down = "ffn.down.weight",
     /// Weight of a final RMSNorm, `[D]`.
-    FinalNorm,
+    FinalNorm = "norm.weight",
     /// The pooled policy, `[4672, D]`.
-    PolicyWeight,
+    PolicyWeight = "policy.weight",
     /// Its bias, `[4672]`.
-    PolicyBias,
+    PolicyBias = "policy.bias",
     /// Projection of the trunk's output that is added to every square, `[D, D]`.
-    Context,
+    Context = "policy.context.weight",
     /// From vectors, `[P, D]`.
-    FromWeight,
+    FromWeight = "policy.from_square.weight",
     /// Their bias, `[P]`.
-    FromBias,
+    FromBias = "policy.from_square.bias",
     /// To vectors, `[P, D]`.
-    ToWeight,
+    ToWeight = "policy.to_square.weight",
     /// Their bias, `[P]`.
-    ToBias,
+    ToBias = "policy.to_square.bias",
     /// Underpromotion scores, `[9, D]`.
-    PromotionWeight,
+    PromotionWeight = "policy.promotion.weight",
     /// Their bias, `[9]`.
-    PromotionBias,
+    PromotionBias = "policy.promotion.bias",
     /// Hidden layer of the value head, `[D/2, D]`.
-    Value1Weight,
+    Value1Weight = "value1.weight",
     /// Its bias, `[D/2]`.
-    Value1Bias,
+    Value1Bias = "value1.bias",
     /// Output of the value head, `[1, D/2]`.
-    Value2Weight,
+    Value2Weight = "value2.weight",
     /// Its bias, `[1]`.
-    Value2Bias,
+    Value2Bias = "value2.bias",
 }
 
 impl Role {
     /// The name of the parameter within its place, as PyTorch has it.
-    pub const fn suffix(self) -> &'static str {
-        match self {
-            Role::Piece => "piece.weight",
-            Role::Square => "square.weight",
-            Role::Aux => "aux.weight",
-            Role::Norm1 => "norm1.weight",
-            Role::AttentionBias => "attn.bias",
-            Role::Query => "attn.q.weight",
-            Role::Key => "attn.k.weight",
-            Role::AttentionValue => "attn.v.weight",
-            Role::Output => "attn.o.weight",
-            Role::DecayLog => "ssm.a_log",
-            Role::Skip => "ssm.skip",
-            Role::InProj => "ssm.in_proj.weight",
-            Role::ConvWeight => "ssm.conv.weight",
-            Role::ConvBias => "ssm.conv.bias",
-            Role::XProj => "ssm.x_proj.weight",
-            Role::StepWeight => "ssm.step_proj.weight",
-            Role::StepBias => "ssm.step_proj.bias",
-            Role::OutProj => "ssm.out_proj.weight",
-            Role::Norm2 => "norm2.weight",
-            Role::Gate => "ffn.gate.weight",
-            Role::Up => "ffn.up.weight",
-            Role::Down => "ffn.down.weight",
-            Role::FinalNorm => "norm.weight",
-            Role::PolicyWeight => "policy.weight",
-            Role::PolicyBias => "policy.bias",
-            Role::Context => "policy.context.weight",
-            Role::FromWeight => "policy.from_square.weight",
-            Role::FromBias => "policy.from_square.bias",
-            Role::ToWeight => "policy.to_square.weight",
-            Role::ToBias => "policy.to_square.bias",
-            Role::PromotionWeight => "policy.promotion.weight",
-            Role::PromotionBias => "policy.promotion.bias",
-            Role::Value1Weight => "value1.weight",
-            Role::Value1Bias => "value1.bias",
-            Role::Value2Weight => "value2.weight",
-            Role::Value2Bias => "value2.bias",
-        }
+    pub fn suffix(self) -> &'static str {
+        let mut lengths = LENGTHS.iter().map(|&length| usize::from(length));
+        let start = lengths.by_ref().take(self as usize).sum();
+        let length = lengths.next().unwrap_or(0);
+        NAMES.get(start..start + length).unwrap_or("")
     }
 }
 
@@ -267,7 +246,7 @@ impl Tensor {
 }
 
 /// The parts of a parameter's name: before a block's number, the number, and what follows.
-const fn name(place: Place, role: Role) -> (&'static str, Option<u8>, &'static str) {
+fn name(place: Place, role: Role) -> (&'static str, Option<u8>, &'static str) {
     let (before, block) = match place {
         Place::Encoder => ("encoder.", None),
         Place::EncoderBlock(block) => ("encoder.blocks.", Some(block)),
