@@ -54,6 +54,7 @@ vectorized! {
 }
 
 /// Both rows' weights of a group.
+#[inline(always)] // a call would cost as much, where code is made small
 fn expand_group(nibbles: [u8; GROUP], scale: u8) -> [u8; PAIR_GROUP] {
     let (nibbles, scale) = (u32::from_le_bytes(nibbles), u32::from(scale));
     let [a, b, c, d] = expand_word(nibbles & LOWER, scale & 15).to_le_bytes();
