@@ -123,7 +123,7 @@ fn each_fault_of_the_frame_has_its_error() {
         bytes
     };
     let parse = |bytes: &[u8]| Model::parse(bytes).unwrap_err();
-    let length = bytes.len() as u64;
+    let length = bytes.len();
     assert_eq!(parse(&[]), ModelError::Truncated { needed: 20, actual: 0 });
     assert_eq!(parse(&with(1, b'?')), ModelError::Magic(*b"K?Z\x1a"));
     assert_eq!(parse(&with(4, 9)), ModelError::Version(9));

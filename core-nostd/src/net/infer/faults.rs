@@ -20,18 +20,14 @@ impl Faults {
         }
     }
 
+    /// Notes a fault, and is nothing.
+    pub fn refuse<T>(&self, error: ModelError) -> Option<T> {
+        self.note(error);
+        None
+    }
+
     /// The first fault, if there is one.
     pub const fn first(&self) -> Option<ModelError> {
         self.0.get()
     }
-}
-
-/// What was found; a fault is noted.
-pub fn keep<T>(found: Result<T, ModelError>, faults: Option<&Faults>) -> Option<T> {
-    match (found, faults) {
-        (Ok(found), _) => return Some(found),
-        (Err(error), Some(faults)) => faults.note(error),
-        (Err(_), None) => {}
-    }
-    None
 }

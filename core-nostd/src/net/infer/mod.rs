@@ -30,7 +30,7 @@ pub use curves::{
     VALUE_FRACTION, points_per_unit,
 };
 pub use exp::{EXPONENT_FRACTION, POWER_FRACTION, exp2_negative};
-pub(crate) use faults::{Faults, keep};
+pub(crate) use faults::Faults;
 pub use feed_forward::UP_LIMIT;
 pub use kernel::Width;
 pub(crate) use linear::Linear;

@@ -11,9 +11,9 @@ pub enum ModelError {
     /// The file ends before its own structure does: bytes needed and bytes there.
     Truncated {
         /// Least number of bytes that could hold the structure.
-        needed: u64,
+        needed: usize,
         /// Bytes there are.
-        actual: u64,
+        actual: usize,
     },
     /// The first four bytes are not a `.kbz` file's.
     Magic([u8; 4]),
@@ -22,9 +22,9 @@ pub enum ModelError {
     /// The length written in the file is not the length it has.
     Length {
         /// Bytes the file says it has.
-        stated: u64,
+        stated: usize,
         /// Bytes there are.
-        actual: u64,
+        actual: usize,
     },
     /// The checksum does not fit the bytes.
     Checksum {
@@ -63,9 +63,9 @@ pub enum ModelError {
     /// A [`Source`](super::Source) did not give what it was asked for.
     Read {
         /// Where.
-        offset: u64,
+        offset: usize,
         /// How many bytes.
-        length: u64,
+        length: usize,
     },
     /// The scratch buffer is too small.
     Scratch {

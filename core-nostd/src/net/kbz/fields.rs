@@ -2,7 +2,6 @@
 //!
 //! By hand: what serde and postcard make of the header's types takes 2 KB of flash, a fifth of it
 //! to tell errors apart that are the same one here.
-use super::ModelError;
 use crate::net::Trunk;
 
 /// Reads fields. What cannot be read is zero, and [`Fields::rest`] tells, so that a header is read
@@ -18,8 +17,8 @@ impl<'a> Fields<'a> {
     }
 
     /// The bytes after the fields that were read, if these could be read.
-    pub fn rest(self) -> Result<&'a [u8], ModelError> {
-        if self.is_whole { Ok(self.bytes) } else { Err(ModelError::Header) }
+    pub fn rest(self) -> Option<&'a [u8]> {
+        self.is_whole.then_some(self.bytes)
     }
 
     /// Notes whether what was read is good; tells whether all was.

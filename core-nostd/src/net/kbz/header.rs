@@ -9,7 +9,7 @@ use super::{
 use crate::{
     crc::Crc32,
     inputs::Perspective,
-    net::{Config, PolicyHead},
+    net::{Config, PolicyHead, infer::Faults},
 };
 
 /// Bytes before the header: magic, version, zero, length of the file, length of the header.
@@ -32,7 +32,7 @@ pub struct Header {
 
 impl Header {
     /// Decodes the header; the entries remain.
-    pub(super) fn decode(bytes: &[u8]) -> Result<(Header, &[u8]), ModelError> {
+    pub(super) fn decode(bytes: &[u8]) -> Option<(Header, &[u8])> {
         let mut fields = Fields::new(bytes);
         let header = Header {
             config: config(&mut fields),
@@ -43,7 +43,7 @@ impl Header {
             },
             sections: fields.u32(),
         };
-        Ok((header, fields.rest()?))
+        Some((header, fields.rest()?))
     }
 }
 
@@ -78,11 +78,11 @@ pub struct Entry {
 
 impl Entry {
     /// Decodes one entry and moves on.
-    pub(super) fn decode(bytes: &mut &[u8]) -> Result<Entry, ModelError> {
+    pub(super) fn decode(bytes: &mut &[u8]) -> Option<Entry> {
         let mut fields = Fields::new(bytes);
         let entry = Entry { offset: fields.u32(), length: fields.u32() };
         *bytes = fields.rest()?;
-        Ok(entry)
+        Some(entry)
     }
 }
 
@@ -107,55 +107,52 @@ pub(super) struct Frame {
 impl Frame {
     /// Checks magic, version, length and checksum of `file`. What does not lie in memory is read
     /// through `buffer`.
-    pub fn read(file: Bytes<'_>, buffer: &mut [u8]) -> Result<Frame, ModelError> {
-        let actual = file.len() as u64;
-        let truncated = |needed: u64| ModelError::Truncated { needed, actual };
-        let [magic, version, stated, header_length] = prefix(file)?;
+    pub fn read(file: Bytes<'_>, buffer: &mut [u8], faults: &Faults) -> Option<Frame> {
+        let actual = file.len();
+        let [magic, version, stated, header_length] = prefix(file, faults)?;
         if magic.to_le_bytes() != MAGIC {
-            return Err(ModelError::Magic(magic.to_le_bytes()));
+            return faults.refuse(ModelError::Magic(magic.to_le_bytes()));
         }
         let (version, zero) = (version as u16, version >> 16);
         if version != VERSION {
-            return Err(ModelError::Version(version));
+            return faults.refuse(ModelError::Version(version));
         }
-        let stated = u64::from(stated);
+        let stated = stated as usize;
         if stated != actual {
-            return Err(ModelError::Length { stated, actual });
+            return faults.refuse(ModelError::Length { stated, actual });
         }
-        let end = file.len().checked_sub(CHECKSUM);
-        let end = end.ok_or(truncated((PREFIX + CHECKSUM) as u64))?;
-        let body = file.part(0..end).ok_or(ModelError::Header)?;
-        let mut stored = [0; CHECKSUM];
-        let stored = match file.get(end..file.len(), &mut stored)? {
-            &[a, b, c, d] => u32::from_le_bytes([a, b, c, d]),
-            _ => return Err(ModelError::Header),
+        let Some(end) = actual.checked_sub(CHECKSUM).filter(|&end| end >= PREFIX) else {
+            return faults.refuse(ModelError::Truncated { needed: PREFIX + CHECKSUM, actual });
         };
-        let computed = body.checksum(buffer)?;
+        let mut stored = [0; CHECKSUM];
+        let stored = file.read(end..actual, &mut stored, Some(faults))?.first_chunk();
+        let stored = u32::from_le_bytes(*stored?);
+        let computed = file.part(0..end)?.checksum(buffer, faults)?;
         if stored != computed {
-            return Err(ModelError::Checksum { stored, computed });
+            return faults.refuse(ModelError::Checksum { stored, computed });
         }
         if zero != 0 {
-            return Err(ModelError::Header);
+            return None;
         }
-        let needed = PREFIX as u64 + u64::from(header_length);
-        let header_end = needed as usize;
-        if needed > end as u64 || align(header_end) > end {
-            return Err(truncated(needed + CHECKSUM as u64));
+        let header_end = PREFIX.saturating_add(header_length as usize);
+        let sections = header_end.checked_next_multiple_of(ALIGNMENT).unwrap_or(usize::MAX);
+        if sections > end {
+            let needed = header_end.saturating_add(CHECKSUM);
+            return faults.refuse(ModelError::Truncated { needed, actual });
         }
-        Ok(Frame { header: PREFIX..header_end, sections: align(header_end)..end })
+        Some(Frame { header: PREFIX..header_end, sections: sections..end })
     }
 }
 
 /// The words before the header: magic; version, and a zero above it; the file's length; the header's.
-pub(super) fn prefix(file: Bytes<'_>) -> Result<[u32; PREFIX / 4], ModelError> {
-    let (needed, actual) = ((PREFIX + CHECKSUM) as u64, file.len() as u64);
-    let truncated = ModelError::Truncated { needed, actual };
+pub(super) fn prefix(file: Bytes<'_>, faults: &Faults) -> Option<[u32; PREFIX / 4]> {
     if file.len() < PREFIX {
-        return Err(truncated);
+        let needed = PREFIX + CHECKSUM;
+        return faults.refuse(ModelError::Truncated { needed, actual: file.len() });
     }
     let mut buffer = [0; PREFIX];
-    let words = file.get(0..PREFIX, &mut buffer)?.as_chunks().0.first_chunk();
-    Ok(words.ok_or(truncated)?.map(u32::from_le_bytes))
+    let bytes = file.read(0..PREFIX, &mut buffer, Some(faults))?;
+    Some(bytes.as_chunks().0.first_chunk()?.map(u32::from_le_bytes))
 }
 
 #[cfg(test)]
@@ -187,7 +184,7 @@ mod tests {
                 let read = Header::decode(&bytes).expect("whole");
                 assert_eq!(Some(read), by_postcard(&bytes));
                 for end in 0..bytes.len() {
-                    assert_eq!(Header::decode(&bytes[..end]), Err(ModelError::Header));
+                    assert_eq!(Header::decode(&bytes[..end]), None);
                 }
             }
         }
@@ -202,10 +199,10 @@ mod tests {
         ) {
             let mut bytes = encoded(PRESETS[0].config(), hash, InputBits::Mixed, 1 << 20);
             bytes.splice(at..at.min(bytes.len()), put);
-            prop_assert_eq!(Header::decode(&bytes).ok(), by_postcard(&bytes));
+            prop_assert_eq!(Header::decode(&bytes), by_postcard(&bytes));
             let entry = |bytes| postcard::take_from_bytes::<Entry>(bytes).ok();
             let mut rest = &bytes[at..];
-            let read = Entry::decode(&mut rest).ok().map(|entry| (entry, rest));
+            let read = Entry::decode(&mut rest).map(|entry| (entry, rest));
             prop_assert_eq!(read, entry(&bytes[at..]));
         }
     }

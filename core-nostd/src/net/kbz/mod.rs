@@ -31,9 +31,11 @@ pub(crate) use words::{Halves, LayerReader, NormScale, Reader, Scale, Words};
 use sections::for_each_section;
 use words::Place;
 
-use core::ops::Range;
-
-use super::{Config, hash, infer::scratch_bytes, layers};
+use super::{
+    Config, hash,
+    infer::{Faults, scratch_bytes},
+    layers,
+};
 use header::{CHECKSUM, Frame, prefix};
 
 /// The first four bytes of a file.
@@ -67,7 +69,9 @@ impl<'a> Model<'a> {
     /// As for [`Model::parse`]; if the source fails; if `scratch` is too small.
     pub fn open(source: &'a dyn Source, scratch: &mut [u8]) -> Result<Model<'a>, ModelError> {
         let start = Bytes::There { source, start: 0, length: PREFIX };
-        let [_, _, length, _] = prefix(start)?;
+        let faults = Faults::default();
+        let prefix = prefix(start, &faults);
+        let [_, _, length, _] = prefix.ok_or(faults.first().unwrap_or(ModelError::Header))?;
         let length = length as usize;
         let needed = PREFIX + CHECKSUM;
         if scratch.len() < needed {
@@ -78,26 +82,41 @@ impl<'a> Model<'a> {
 
     #[inline(never)] // so that its code is counted as what it is
     fn read(file: Bytes<'a>, scratch: &mut [u8]) -> Result<Model<'a>, ModelError> {
-        let frame = Frame::read(file, scratch)?;
-        let length = frame.header.len();
-        if file.buffer(length) > scratch.len() {
-            return Err(ModelError::Scratch { needed: length, actual: scratch.len() });
+        let faults = Faults::default();
+        let model = Model::read_noting(file, scratch, &faults);
+        // What nobody noted is a header that says nothing.
+        model.ok_or(faults.first().unwrap_or(ModelError::Header))
+    }
+
+    /// The same, faults noted.
+    fn read_noting(file: Bytes<'a>, scratch: &mut [u8], faults: &Faults) -> Option<Model<'a>> {
+        let frame = Frame::read(file, scratch, faults)?;
+        let (length, actual) = (frame.header.len(), scratch.len());
+        if file.buffer(length) > actual {
+            return faults.refuse(ModelError::Scratch { needed: length, actual });
         }
-        let (header, entries) = Header::decode(file.get(frame.header, scratch)?)?;
-        header.config.validate()?;
-        let expected = hash(&header.config);
-        if header.hash != expected {
-            return Err(ModelError::Architecture { file: header.hash, expected });
+        let header = file.read(frame.header, scratch, Some(faults))?;
+        let (header, bytes) = Header::decode(header)?;
+        let Header { config, hash: stated, precision, sections: count } = header;
+        let start = frame.sections.start;
+        let model = Model { config, precision, sections: file.part(frame.sections)? };
+        if let Err(error) = model.config.validate() {
+            return faults.refuse(ModelError::Config(error));
         }
-        check_entries(&header, entries, &frame.sections)?;
-        let sections = file.part(frame.sections).ok_or(ModelError::Header)?;
-        let model = Model { config: header.config, precision: header.precision, sections };
+        let expected = hash(&model.config);
+        if stated != expected {
+            return faults.refuse(ModelError::Architecture { file: stated, expected });
+        }
+        let expected = model.count_sections();
+        if count != expected {
+            return faults.refuse(ModelError::SectionCount { file: count, expected });
+        }
+        model.check_sections(Some(Entries { bytes, start }), faults)?;
         let needed = file.buffer(model.scratch_bytes());
-        if needed > scratch.len() {
-            return Err(ModelError::Scratch { needed, actual: scratch.len() });
+        if needed > actual {
+            return faults.refuse(ModelError::Scratch { needed, actual });
         }
-        model.check_sections()?;
-        Ok(model)
+        Some(model)
     }
 
     /// A network whose sections lie in `sections`, as [`Model::sections`] had them: what a program
@@ -112,7 +131,9 @@ impl<'a> Model<'a> {
     ) -> Result<Model<'a>, ModelError> {
         config.validate()?;
         let model = Model { config, precision, sections: Bytes::Here(sections) };
-        model.check_sections()?;
+        let faults = Faults::default();
+        let checked = model.check_sections(None, &faults);
+        checked.ok_or(faults.first().unwrap_or(ModelError::Header))?;
         Ok(model)
     }
 
@@ -170,53 +191,64 @@ impl<'a> Model<'a> {
         Reader::new(self.sections, self.precision)
     }
 
-    /// Checks that all sections are there, and the shifts in them, so that evaluation meets no
-    /// wrong value.
-    fn check_sections(&self) -> Result<(), ModelError> {
+    /// Sections that the configuration has.
+    fn count_sections(&self) -> u32 {
+        let mut count = 0;
+        self.for_each_section(&mut |_| {
+            count += 1;
+            Some(())
+        });
+        count
+    }
+
+    /// Checks that the sections, and what a file's header says of them, are those that the
+    /// configuration has, and the shifts in them, so that evaluation meets no wrong value.
+    fn check_sections(&self, mut entries: Option<Entries<'_>>, faults: &Faults) -> Option<()> {
         let mut place = Place::START;
-        for_each_section(&self.config, self.precision.weights, &mut |section| {
-            let bytes = place.take(self.sections, section)?;
-            let Some(range) = section.part.shifts() else { return Ok(()) };
+        self.for_each_section(&mut |section| {
+            if let Some(entries) = &mut entries {
+                entries.check_next(section, place, faults)?;
+            }
+            let bytes = place.take(self.sections, section, Some(faults))?;
+            let Some(range) = section.part.shifts() else { return Some(()) };
             let mut buffer = [0; 4];
-            let shift = bytes.get(0..buffer.len(), &mut buffer)?.first_chunk();
-            let good = shift.is_some_and(|&shift| range.contains(&i32::from_le_bytes(shift)));
-            if good { Ok(()) } else { Err(ModelError::Shift(section.part)) }
-        })
+            let shift = bytes.read(0..buffer.len(), &mut buffer, Some(faults))?.first_chunk()?;
+            if range.contains(&i32::from_le_bytes(*shift)) {
+                return Some(());
+            }
+            faults.refuse(ModelError::Shift(section.part))
+        })?;
+        if entries.is_some_and(|entries| !entries.bytes.is_empty()) {
+            return None;
+        }
+        let (stated, actual) = (place.offset, self.sections.len());
+        if stated == actual {
+            return Some(());
+        }
+        faults.refuse(ModelError::Length { stated, actual })
+    }
+
+    fn for_each_section(&self, visit: &mut dyn FnMut(Section) -> Option<()>) -> Option<()> {
+        for_each_section(&self.config, self.precision.weights, visit)
     }
 }
 
-/// Checks that the sections, which begin and end as `place` says, are those that the
-/// configuration has.
-fn check_entries(
-    header: &Header,
-    mut entries: &[u8],
-    place: &Range<usize>,
-) -> Result<(), ModelError> {
-    let table = |visit: &mut dyn FnMut(Section) -> Result<(), ModelError>| {
-        for_each_section(&header.config, header.precision.weights, visit)
-    };
-    let mut count = 0;
-    table(&mut |_| {
-        count += 1;
-        Ok(())
-    })?;
-    if header.sections != count {
-        return Err(ModelError::SectionCount { file: header.sections, expected: count });
-    }
-    let (mut offset, mut index) = (place.start as u64, 0);
-    table(&mut |section| {
-        let entry = Entry::decode(&mut entries)?;
-        let length = section.bytes() as u64;
-        if u64::from(entry.offset) != offset || u64::from(entry.length) != length {
-            return Err(ModelError::Section { index, part: section.part });
+/// What a file's header says of its sections.
+struct Entries<'a> {
+    /// What is left of it.
+    bytes: &'a [u8],
+    /// Where the first section begins in the file.
+    start: usize,
+}
+
+impl Entries<'_> {
+    /// Checks that the next entry is that of `section`, at `place`.
+    fn check_next(&mut self, section: Section, place: Place, faults: &Faults) -> Option<()> {
+        let entry = Entry::decode(&mut self.bytes)?;
+        let is_there = entry.offset as usize == self.start + place.offset;
+        if is_there && entry.length as usize == section.bytes() {
+            return Some(());
         }
-        offset += length.next_multiple_of(ALIGNMENT as u64);
-        index += 1;
-        Ok(())
-    })?;
-    if !entries.is_empty() {
-        return Err(ModelError::Header);
+        faults.refuse(ModelError::Section { index: place.index, part: section.part })
     }
-    let end = place.end as u64;
-    if offset == end { Ok(()) } else { Err(ModelError::Length { stated: offset, actual: end }) }
 }

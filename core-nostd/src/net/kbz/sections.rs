@@ -4,7 +4,7 @@ use core::ops::RangeInclusive;
 
 use heapless::Vec;
 
-use super::{Layout, ModelError, WeightBits};
+use super::{Layout, WeightBits};
 use crate::{
     inputs::{AUX, SQUARES, TOKENS},
     moves::{MOVES, UNDERPROMOTION_PLANES},
@@ -361,7 +361,7 @@ pub const fn from_to_rows(c: &Config) -> u32 {
 
 /// The curves' sections, first in the file.
 pub fn curve_sections() -> impl Iterator<Item = Section> {
-    Curve::ALL.into_iter().map(|curve| Section {
+    Curve::ALL.iter().map(|&curve| Section {
         part: Part::Curve(curve),
         element: Element::I16,
         count: CURVE_POINTS,
@@ -372,11 +372,11 @@ pub fn curve_sections() -> impl Iterator<Item = Section> {
 pub(super) fn for_each_section(
     config: &Config,
     bits: WeightBits,
-    visit: &mut dyn FnMut(Section) -> Result<(), ModelError>,
-) -> Result<(), ModelError> {
+    visit: &mut dyn FnMut(Section) -> Option<()>,
+) -> Option<()> {
     curve_sections().try_for_each(&mut *visit)?;
     layers(config).try_for_each(|layer| {
-        layer_sections(layer, config, bits).into_iter().try_for_each(&mut *visit)
+        layer_sections(layer, config, bits).iter().try_for_each(|&section| visit(section))
     })
 }
 

@@ -3,10 +3,7 @@
 use core::{fmt, ops::Range};
 
 use super::ModelError;
-use crate::{
-    crc::Crc32,
-    net::infer::{Faults, keep},
-};
+use crate::{crc::Crc32, net::infer::Faults};
 
 /// A place that model bytes are read from in parts, such as a flash chip behind SPI.
 ///
@@ -96,26 +93,8 @@ impl<'a> Bytes<'a> {
         }
     }
 
-    /// Those of `range`: in place, or read into `buffer`, which has as many.
-    pub fn get<'b>(&self, range: Range<usize>, buffer: &'b mut [u8]) -> Result<&'b [u8], ModelError>
-    where
-        'a: 'b,
-    {
-        let error = ModelError::Read { offset: range.start as u64, length: range.len() as u64 };
-        match self.part(range).ok_or(error)? {
-            Bytes::Here(bytes) => Ok(bytes),
-            Bytes::There { source, start, length } => {
-                let offset = start as u64;
-                let buffer = buffer.get_mut(..length).ok_or(error)?;
-                source
-                    .read(start as u32, buffer)
-                    .map_err(|_| ModelError::Read { offset, length: length as u64 })?;
-                Ok(buffer)
-            }
-        }
-    }
-
-    /// The same, a fault noted in `faults`.
+    /// Those of `range`: in place, or read into `buffer`, which has as many. A fault is noted in
+    /// `faults`.
     pub fn read<'b>(
         &self,
         range: Range<usize>,
@@ -125,19 +104,32 @@ impl<'a> Bytes<'a> {
     where
         'a: 'b,
     {
-        keep(self.get(range, buffer), faults)
+        let (mut offset, length) = (range.start, range.len());
+        match self.part(range) {
+            Some(Bytes::Here(bytes)) => return Some(bytes),
+            Some(Bytes::There { source, start, length }) => {
+                offset = start;
+                if let Some(buffer) = buffer.get_mut(..length)
+                    && source.read(start as u32, buffer).is_ok()
+                {
+                    return Some(buffer);
+                }
+            }
+            None => {}
+        }
+        faults?.refuse(ModelError::Read { offset, length })
     }
 
     /// CRC-32 of all of them, read through `buffer`.
-    pub fn checksum(&self, buffer: &mut [u8]) -> Result<u32, ModelError> {
+    pub fn checksum(&self, buffer: &mut [u8], faults: &Faults) -> Option<u32> {
         let mut crc = Crc32::NOTHING;
         let step = if self.are_here() { self.len() } else { buffer.len() }.max(1);
         let mut start = 0;
         while start < self.len() {
             let end = self.len().min(start + step);
-            crc.update(self.get(start..end, buffer)?);
+            crc.update(self.read(start..end, buffer, Some(faults))?);
             start = end;
         }
-        Ok(crc.sum())
+        Some(crc.sum())
     }
 }

@@ -4,7 +4,7 @@ use super::{
 };
 use crate::net::{
     Config, Layer,
-    infer::{Arena, Linear, Shift, Weights, keep, part, rescale},
+    infer::{Arena, Faults, Linear, Shift, Weights, part, rescale},
 };
 
 /// Little-endian halfwords.
@@ -132,8 +132,10 @@ pub struct Reader<'a> {
 /// How far a reader is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
-    offset: usize,
-    index: u32,
+    /// Where the next section begins among the sections' bytes.
+    pub offset: usize,
+    /// Its number.
+    pub index: u32,
 }
 
 impl Place {
@@ -145,13 +147,16 @@ impl Place {
         &mut self,
         sections: Bytes<'a>,
         section: Section,
-    ) -> Result<Bytes<'a>, ModelError> {
-        let wrong = ModelError::Section { index: self.index, part: section.part };
+        faults: Option<&Faults>,
+    ) -> Option<Bytes<'a>> {
         let end = self.offset + section.bytes();
-        let bytes = sections.part(self.offset..end).ok_or(wrong)?;
-        self.offset = end.next_multiple_of(ALIGNMENT);
-        self.index += 1;
-        if self.offset > sections.len() { Err(wrong) } else { Ok(bytes) }
+        let next = end.next_multiple_of(ALIGNMENT);
+        let found = sections.part(self.offset..end).filter(|_| next <= sections.len());
+        if found.is_none() {
+            faults?.note(ModelError::Section { index: self.index, part: section.part });
+        }
+        (self.offset, self.index) = (next, self.index + 1);
+        found
     }
 }
 
@@ -174,7 +179,7 @@ impl<'a> Reader<'a> {
     {
         let mut curves = [Halves(&[]); Curve::ALL.len()];
         for (curve, section) in curves.iter_mut().zip(super::curve_sections()) {
-            let bytes = keep(self.place.take(self.sections, section), arena.faults())?;
+            let bytes = self.place.take(self.sections, section, arena.faults())?;
             *curve = Halves::of(staged(bytes, arena)?);
         }
         Some(curves)
@@ -228,16 +233,25 @@ impl<'s> LayerReader<'_, 's> {
         found.unwrap_or_default()
     }
 
+    /// Notes a fault.
+    #[cold]
+    fn refuse(&mut self, error: ModelError) {
+        self.is_whole = false;
+        if let Some(faults) = self.arena.faults() {
+            faults.note(error);
+        }
+    }
+
     /// The next section, which must hold `part`; to be read in parts.
     pub fn bytes(&mut self, part: Part) -> Bytes<'s> {
-        let found = match self.parts.get(self.next) {
-            Some(&section) if section.part == part => {
-                self.next += 1;
-                self.place.take(self.sections, section)
-            }
-            _ => Err(ModelError::Section { index: self.place.index, part }),
+        let next = self.parts.get(self.next).filter(|section| section.part == part);
+        let Some(&section) = next else {
+            self.refuse(ModelError::Section { index: self.place.index, part });
+            return Bytes::default();
         };
-        self.keep(keep(found, self.arena.faults()))
+        self.next += 1;
+        let found = self.place.take(self.sections, section, self.arena.faults());
+        self.keep(found)
     }
 
     /// The next section, which must hold `part`, in memory.
@@ -256,18 +270,20 @@ impl<'s> LayerReader<'_, 's> {
     }
 
     pub fn scale(&mut self, part: Part) -> Scale<'s> {
-        let words = self.words(part);
-        let scale = Scale::new(words).ok_or(ModelError::Shift(part));
-        self.keep(keep(scale, self.arena.faults()))
+        let scale = Scale::new(self.words(part));
+        if scale.is_none() {
+            self.refuse(ModelError::Shift(part));
+        }
+        scale.unwrap_or_default()
     }
 
     pub fn norm_scale(&mut self) -> NormScale {
         let words = self.words(Part::NormScale);
         let (shift, epsilon) = (words.get(0), words.get(1) as u32);
-        let fits = Part::NormScale.shifts().is_some_and(|shifts| shifts.contains(&shift));
-        let scale = NormScale { shift, epsilon };
-        let scale = if fits { Ok(scale) } else { Err(ModelError::Shift(Part::NormScale)) };
-        self.keep(keep(scale, self.arena.faults()))
+        if !Part::NormScale.shifts().is_some_and(|shifts| shifts.contains(&shift)) {
+            self.refuse(ModelError::Shift(Part::NormScale));
+        }
+        NormScale { shift, epsilon }
     }
 
     /// How wide the activations are that the squares' matrices read.

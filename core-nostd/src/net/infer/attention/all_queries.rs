@@ -101,7 +101,7 @@ impl SquareAttention<'_> {
             return Some(AllExponents { score, biases: None });
         };
         const BIASES: usize = SQUARES * SQUARES;
-        let bytes = bytes.get(number * BIASES..(number + 1) * BIASES, &mut []).ok()?;
+        let bytes = bytes.read(number * BIASES..(number + 1) * BIASES, &mut [], None)?;
         let bytes = bytemuck::cast_slice(bytes).first_chunk()?;
         let multipliers = scale.multipliers(number * SQUARES).first_chunk()?;
         let rescaling = Rescaling::new(0, scale.shift(), BIAS_ROOM)?;
