@@ -114,7 +114,7 @@ impl fmt::Display for ConfigError {
 impl core::error::Error for ConfigError {}
 
 /// Fields, and between which numbers they must lie.
-static RANGES: [(&str, u32, u32); 10] = [
+static RANGES: [(&str, u16, u16); 10] = [
     ("width", 2, 4096),
     ("heads", 1, 64),
     ("encoder_blocks", 0, 32),
@@ -147,6 +147,7 @@ impl Config {
     /// Checks every field; a configuration that passes has tables that fit `u32`.
     pub fn validate(&self) -> Result<(), ConfigError> {
         for (&(field, least, most), value) in RANGES.iter().zip(self.ranged()) {
+            let (least, most) = (u32::from(least), u32::from(most));
             if !(least..=most).contains(&value) {
                 return Err(ConfigError::OutOfRange(field, least, most));
             }

@@ -1,7 +1,7 @@
 //! The squares' stream at its beginning, and its mean at its end.
 use super::{scratch::Arena, vectors::vectorized};
 use crate::{
-    inputs::{AUX, Inputs, SQUARES, TOKENS},
+    inputs::{AUX, Inputs, TOKENS},
     net::kbz::{Bytes, Halves, LayerReader, Part, Scale},
 };
 
@@ -55,33 +55,26 @@ impl<'a> Embedding<'a> {
         squares: &mut [i16],
         mut arena: Arena<'_>,
     ) -> Option<()> {
-        let Some((before, last)) = squares.split_at_mut_checked((SQUARES - 1) * width) else {
-            return Some(());
-        };
         let row_bytes = width * size_of::<i16>();
         let piece_buffer = arena.take(self.piece.buffer(row_bytes));
         let square_buffer = arena.take(self.square.buffer(row_bytes));
         let faults = arena.faults();
         arena.outcome()?;
-        let row = |row: usize| row * row_bytes..(row + 1) * row_bytes;
-        // The last square holds the scalars' part until it is its turn.
-        for (channel, scalars) in last.iter_mut().enumerate() {
+        let (first, others) = squares.split_at_mut_checked(width)?;
+        for (channel, scalars) in first.iter_mut().enumerate() {
             let weights = self.aux.row(channel, AUX).iter();
             let sum = weights.zip(inputs.aux).map(|(w, x)| i32::from(w) * i32::from(x)).sum();
             *scalars = self.aux_scale.apply(0, sum, i32::from(i16::MAX)) as i16;
         }
-        let mut streams = before.chunks_exact_mut(width.max(1));
-        for (square, &token) in inputs.tokens.iter().enumerate() {
+        for row in others.chunks_exact_mut(width.max(1)) {
+            row.iter_mut().zip(&*first).for_each(|(x, &scalars)| *x = scalars);
+        }
+        let row = |row: usize| row * row_bytes..(row + 1) * row_bytes;
+        let rows = squares.chunks_exact_mut(width.max(1)).zip(inputs.tokens);
+        for (square, (stream, token)) in rows.enumerate() {
             let token = usize::from(token).min(TOKENS - 1);
             let piece = self.piece.read(row(token), piece_buffer, faults)?;
             let place = self.square.read(row(square), square_buffer, faults)?;
-            let stream = match streams.next() {
-                Some(stream) => {
-                    stream.iter_mut().zip(&*last).for_each(|(x, &scalars)| *x = scalars);
-                    stream
-                }
-                None => &mut *last,
-            };
             add(stream, [Halves::of(piece), Halves::of(place)]);
         }
         Some(())
