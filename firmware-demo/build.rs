@@ -46,6 +46,10 @@ fn main() {
     if map == "mps3-large" {
         println!("cargo::rustc-cfg=net_in_ddr");
     }
+    println!("cargo::rustc-check-cfg=cfg(smallest)");
+    if env::var("OPT_LEVEL").is_ok_and(|level| level == "z") {
+        println!("cargo::rustc-cfg=smallest");
+    }
     let map = root.join("memory").join(map).with_extension("x");
     println!("cargo::rerun-if-changed={}", map.display());
     fs::copy(map, out.join("memory.x")).expect("OUT_DIR is writable");

@@ -8,6 +8,9 @@
 #![no_std]
 #![no_main]
 
+#[cfg(smallest)]
+mod memory;
+
 #[cfg(board = "mps3")]
 use kibitzer_core::net::FULL as LARGEST;
 #[cfg(not(board = "mps3"))]
