@@ -98,6 +98,15 @@ pub fn require_folder(path: &Path) -> Result<()> {
     temporary_beside(&path.join("probe")).map(drop)
 }
 
+/// Finds out whether `path` is a folder that files can be made in, or can become one; makes nothing.
+///
+/// # Errors
+/// [`UserError`] if it cannot.
+pub fn require_room_for_folder(path: &Path) -> Result<()> {
+    let there = path.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new(""));
+    temporary_beside(&there.join("probe")).map(drop)
+}
+
 /// Makes the names in `folder` outlive a power cut; a no-op where folders cannot be opened.
 ///
 /// # Errors
@@ -153,7 +162,9 @@ mod tests {
         let file = NamedTempFile::new().unwrap();
         let error = require_writable(&file.path().join("out")).unwrap_err();
         assert!(error.is::<UserError>(), "{error}");
-        let error = require_folder(&file.path().join("run")).unwrap_err();
-        assert!(error.is::<UserError>(), "{error}");
+        for require in [require_folder, require_room_for_folder] {
+            let error = require(&file.path().join("run")).unwrap_err();
+            assert!(error.is::<UserError>(), "{error}");
+        }
     }
 }

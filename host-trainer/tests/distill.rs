@@ -160,7 +160,7 @@ fn mistakes_are_one_line_and_leave_no_run() {
     let folder = folder.path();
     let refuse = |more: &str| {
         let line = mistake(folder, &words(&distill("run", more)));
-        assert!(!folder.join("run/metrics.jsonl").exists());
+        assert!(!folder.join("run").exists());
         line
     };
     assert_eq!(
@@ -188,6 +188,7 @@ fn mistakes_are_one_line_and_leave_no_run() {
         "the line is damaged, library.jsonl line 1: delete the line, or go on with the run, which \
          drops what is broken"
     );
+    fs::create_dir(folder.join("run")).unwrap();
     assert_eq!(
         mistake(folder, &words("plot run")),
         "no metrics yet, run: wait for the run's first steps, or name another run"

@@ -8,7 +8,7 @@ use std::{
 use anyhow::Result;
 
 use super::PREFIX;
-use crate::error::UserError;
+use crate::{error::UserError, files};
 
 /// The file that a running process holds locked.
 const LOCK: &str = "lock";
@@ -18,9 +18,24 @@ const LOCK: &str = "lock";
 #[derive(Debug)]
 pub struct Hold {
     _lock: File,
+    /// The folder, if it was made for this run.
+    made: Option<PathBuf>,
 }
 
 impl Hold {
+    /// Makes the folder `run` with its parents, if it is not there, and takes it. If it holds
+    /// nothing when this is dropped, as where no device is found, it goes again.
+    ///
+    /// # Errors
+    /// As [`Hold::take`].
+    pub fn make(run: &Path) -> Result<Hold> {
+        let is_new = !run.exists();
+        files::require_folder(run)?;
+        let mut hold = Hold::take(run)?;
+        hold.made = is_new.then(|| run.to_owned());
+        Ok(hold)
+    }
+
     /// Takes the folder `run`, which must exist, and removes what a killed process has left
     /// half-written there.
     ///
@@ -39,7 +54,20 @@ impl Hold {
             Err(TryLockError::Error(_)) | Ok(()) => {}
         }
         sweep(run)?;
-        Ok(Hold { _lock: lock })
+        Ok(Hold { _lock: lock, made: None })
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        let Some(run) = &self.made else { return };
+        let lock = run.join(LOCK);
+        // What cannot be removed does no harm.
+        if entries(run).is_ok_and(|names| names == [lock.as_path()])
+            && fs::remove_file(lock).is_ok()
+        {
+            let _ = fs::remove_dir(run);
+        }
     }
 }
 
@@ -130,6 +158,20 @@ mod tests {
         prune(folder.path(), 1, None).unwrap();
         assert_eq!(steps(folder.path()), [40]);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_that_was_made_for_nothing_goes_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = folder.path().join("run");
+        drop(Hold::make(&run).unwrap());
+        assert!(!run.exists());
+        let hold = Hold::make(&run).unwrap();
+        fs::write(run.join("metrics.jsonl"), "").unwrap();
+        drop(hold);
+        assert!(run.join("metrics.jsonl").exists());
+        drop(Hold::make(folder.path()).unwrap());
+        assert!(folder.path().exists());
     }
 
     #[test]

@@ -189,19 +189,22 @@ impl Launch {
         }
     }
 
-    /// Finds out what can be found out before the examples are read.
+    /// Finds out what can be found out before the examples are read, and makes nothing.
     ///
     /// # Errors
     /// [`UserError`] for a wrong flag, architecture or folder.
     pub fn check(&self) -> Result<()> {
         self.wanted.over(&self.architecture()?.1).validate()?;
-        if self.resume { Ok(()) } else { self.check_folder() }
+        if self.resume {
+            return Ok(());
+        }
+        files::require_room_for_folder(&self.output)?;
+        self.require_no_run()
     }
 
-    /// Makes the folder of a new run; it must hold none yet.
-    fn check_folder(&self) -> Result<()> {
-        files::require_folder(&self.output)?;
-        if checkpoint::newest(&self.output)?.is_none() {
+    /// A new run's folder must hold none yet.
+    fn require_no_run(&self) -> Result<()> {
+        if !self.output.is_dir() || checkpoint::newest(&self.output)?.is_none() {
             return Ok(());
         }
         let mend = "go on with --resume or choose another folder";
@@ -210,8 +213,8 @@ impl Launch {
 
     /// Makes and takes the folder of a new run.
     pub(super) fn new_folder(&self) -> Result<Hold> {
-        self.check_folder()?;
-        Hold::take(&self.output)
+        self.require_no_run()?;
+        Hold::make(&self.output)
     }
 
     /// Threads that prepare batches for a network on `device`.
