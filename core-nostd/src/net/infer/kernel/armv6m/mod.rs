@@ -73,11 +73,11 @@ pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
 pub fn single_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
     let (pair, pairs) = (tile.groups() * PAIR_GROUP, sums.len() / 2);
     let fits = weights.len() == pairs * pair && tile.tokens() == 1;
-    if !fits || !weights.as_ptr().cast::<u32>().is_aligned() {
-        return debug_assert!(false, "factors and sums do not fit each other");
-    }
     if weights.is_empty() {
         return sums.fill(0);
+    }
+    if !fits || !weights.as_ptr().cast::<u32>().is_aligned() {
+        return debug_assert!(false, "factors and sums do not fit each other");
     }
     let (weights, words) = (weights.as_ptr(), tile.words().as_ptr());
     // SAFETY: `weights` has 8 bytes a group and pair, aligned to 4, and there is a pair that has a
