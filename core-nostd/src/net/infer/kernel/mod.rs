@@ -55,8 +55,8 @@ pub use tile::{Tile, WORD_TOKENS, tile_words, words};
 pub use width::Width;
 #[cfg(kernels = "x86")]
 pub use x86::{
-    AllBiases, AllExponents, AllNumbers, AllProbabilities, PAIRS, ROWS, add_block, contexts, gated,
-    norm_rows, probabilities, rescale_all, rescale_to,
+    AllBiases, AllExponents, AllNumbers, AllProbabilities, PAIRS, ROWS, add_block, attention,
+    contexts, gated, norm_rows, probabilities, rescale_all, rescale_to,
 };
 
 /// The sums of a pair of rows for every token of `tile`, which has several:

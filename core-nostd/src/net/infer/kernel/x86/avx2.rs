@@ -1,8 +1,12 @@
 //! The loops with 256 bits.
+mod softmax;
+
 use core::arch::x86_64::*;
 
+pub use softmax::attention;
+
 use super::{Pair, single_from};
-use crate::net::kbz::PAIR_GROUP;
+use crate::net::kbz::{GROUP, PAIR_GROUP};
 
 /// [`add_products`](super::add_products), whose lengths it has checked.
 #[target_feature(enable = "avx2")]
@@ -179,4 +183,25 @@ pub unsafe fn gated(table: &[[u8; 2]], bits: [u32; 3], xs: &[i32; 8], ys: &mut [
     let y = _mm256_sll_epi32(_mm256_add_epi32(positive, remainder), left);
     // SAFETY: `ys` has 8 words.
     unsafe { _mm256_storeu_si256(ys.as_mut_ptr().cast(), y) };
+}
+
+/// The weights of four groups of a row, in the order in which they lie.
+type Four = [i16; 4 * GROUP];
+
+/// [`extend`](super::extend) of four groups at a time; returns how many.
+#[target_feature(enable = "avx2")]
+pub fn extend(weights: &[Pair], first: &mut [Four], second: &mut [Four]) -> usize {
+    let fours = weights.as_chunks::<4>().0;
+    let apart = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
+    for ((groups, first), second) in fours.iter().zip(first).zip(second) {
+        // SAFETY: four groups of a pair are 32 bytes, and of a row sixteen halfwords.
+        unsafe {
+            let bytes = _mm256_loadu_si256(groups.as_ptr().cast());
+            let rows = _mm256_permutevar8x32_epi32(bytes, apart);
+            let [a, b] = [_mm256_castsi256_si128(rows), _mm256_extracti128_si256::<1>(rows)];
+            _mm256_storeu_si256(first.as_mut_ptr().cast(), _mm256_cvtepi8_epi16(a));
+            _mm256_storeu_si256(second.as_mut_ptr().cast(), _mm256_cvtepi8_epi16(b));
+        }
+    }
+    4 * fours.len()
 }

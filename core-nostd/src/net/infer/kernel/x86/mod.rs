@@ -19,9 +19,12 @@ mod tests;
 use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
 use super::{Tile, Width};
-use crate::net::{
-    infer::vectors::{Vectors, vectorized},
-    kbz::{GROUP, PAIR_GROUP, place},
+use crate::{
+    inputs::SQUARES,
+    net::{
+        infer::vectors::Vectors,
+        kbz::{GROUP, PAIR_GROUP, place},
+    },
 };
 
 pub use rows::{Factors, Rows};
@@ -132,21 +135,20 @@ const CHUNK: usize = 32;
 /// A pair of rows of a chunk, as halfwords in the order of the weights.
 type Extended = [[i16; CHUNK * GROUP]; 2];
 
-vectorized! {
-    /// The weights, at most a chunk, as halfwords.
-    fn extend(weights: &[Pair], rows: &mut Extended) {
-        // Two steps, each of which is few instructions: the rows apart, then their bytes extended.
-        let mut groups = [[[0; GROUP]; CHUNK]; 2];
-        let [first, second] = &mut groups;
-        for ((pair, first), second) in weights.iter().zip(first).zip(second) {
-            let [a, b, c, d, e, f, g, h] = *pair;
-            (*first, *second) = ([a, b, c, d], [e, f, g, h]);
-        }
-        for (row, groups) in rows.iter_mut().zip(&groups) {
-            for (half, &byte) in row.iter_mut().zip(groups.as_flattened()) {
-                *half = byte.into();
-            }
-        }
+/// The weights, at most a chunk, as halfwords.
+fn extend(weights: &[Pair], rows: &mut Extended) {
+    let [first, second] = rows;
+    let done = match Vectors::used() {
+        Vectors::Target => 0,
+        // SAFETY: only vectors that the processor has are used.
+        Vectors::Avx2 | Vectors::Avx512 => unsafe {
+            avx2::extend(weights, first.as_chunks_mut().0, second.as_chunks_mut().0)
+        },
+    };
+    let outs = first.as_chunks_mut::<GROUP>().0.iter_mut().zip(second.as_chunks_mut::<GROUP>().0);
+    for (pair, (first, second)) in weights.iter().zip(outs).skip(done) {
+        let [a, b, c, d, e, f, g, h] = pair.map(i16::from);
+        (*first, *second) = ([a, b, c, d], [e, f, g, h]);
     }
 }
 
@@ -299,4 +301,15 @@ pub fn gated(table: &[[u8; 2]], bits: [u32; 3], xs: &[i32], ys: &mut [i32]) -> u
         unsafe { avx2::gated(table, bits, x, y) };
     }
     xs.len().min(ys.len()) * STEP
+}
+
+/// [`attention`](crate::net::infer::softmax::attention), if these vectors are used and no wider
+/// ones.
+pub fn attention(scores: &[i32; SQUARES], probabilities: &mut [i16; SQUARES]) -> bool {
+    let done = Vectors::used() == Vectors::Avx2;
+    if done {
+        // SAFETY: the processor has these vectors.
+        unsafe { avx2::attention(scores, probabilities) };
+    }
+    done
 }
