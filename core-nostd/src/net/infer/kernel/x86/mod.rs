@@ -165,7 +165,11 @@ fn prefetch_after(weights: &[i8], part: usize, parts: usize) {
 /// The sums of one or two pairs of rows for the words of some tokens, as many as a row has sums.
 pub fn pair_sums(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
     let (tokens, groups) = (tile.tokens(), tile.groups());
-    if Vectors::used() == Vectors::Avx512 {
+    if groups == 0 {
+        return sums.fill(0);
+    }
+    // Bytes stay bytes, whatever the vectors were limited to since they were set.
+    if tile.are_bytes() || Vectors::used() == Vectors::Avx512 {
         return sums_by_512_bits(weights, tile, sums);
     }
     let mut extended = [[[0; CHUNK * GROUP]; 2]; PAIRS];
@@ -204,7 +208,8 @@ fn sums_by_512_bits(weights: &[i8], tile: &Tile<'_>, sums: &mut [i32]) {
     assert!(first.len() == groups && (second.is_empty() || second.len() == groups));
     assert!(sums.len() == rows * tile.tokens());
     assert!(words.len() >= groups * words_of_group * tile.tokens());
-    // SAFETY: the processor has these vectors; the lengths are as wanted.
+    // SAFETY: the processor has these vectors, or no tile would be of bytes; the lengths are as
+    // wanted.
     unsafe {
         match (rows, tile.are_bytes()) {
             (2, true) => avx512::byte_products([first], words, sums),

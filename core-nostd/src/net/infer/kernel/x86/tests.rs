@@ -141,12 +141,37 @@ fn curve() {
     assert!(xs.iter().zip(&ys).all(|(&x, &y)| y == curves.silu(x) << 11));
 }
 
+/// A tile may be multiplied by other vectors than it was made for: another thread limits them.
+fn change(made: Vectors, used: Vectors) {
+    const COLUMNS: usize = 9;
+    let weights = vec![3; Layout::new(2, COLUMNS).bytes()];
+    let mut memory = vec![0; super::super::tile_words(2, COLUMNS)];
+    made.limit();
+    let mut tile = Tile::take(&mut Arena::new(&mut memory, 0).unwrap(), 2, COLUMNS, Width::Narrow);
+    for token in 0..2 {
+        tile.set_row(token, 0, &[-5; COLUMNS]);
+    }
+    used.limit();
+    let mut sums = [1; 4];
+    pair_sums(&weights, &tile, &mut sums);
+    assert_eq!(sums, [-15 * COLUMNS as i32; 4], "{made:?} {used:?}");
+}
+
+/// Without columns, all sums are 0.
+fn no_columns() {
+    let tile = Tile::take(&mut Arena::new(&mut [], 0).unwrap(), 2, 0, Width::Wide);
+    let mut sums = [1; 8];
+    pair_sums(&[], &tile, &mut sums);
+    assert_eq!(sums, [0; 8]);
+}
+
 // One test, because all of the process uses the vectors that it chooses.
 #[test]
 fn all_vectors_give_the_sums_by_definition() {
     let mut expected = None;
     for vectors in Vectors::ALL {
         vectors.limit();
+        no_columns();
         let mut numbers = Numbers(1);
         // More columns than are widened at a time.
         matrix(2051, (50, Width::Wide), 0, true, &mut numbers);
@@ -172,6 +197,9 @@ fn all_vectors_give_the_sums_by_definition() {
         curve();
         let digests: Vec<u64> = LENGTHS.map(|length| digest(length).unwrap()).collect();
         assert_eq!(*expected.get_or_insert(digests.clone()), digests, "{vectors:?}");
+    }
+    for made in Vectors::ALL {
+        Vectors::ALL.into_iter().for_each(|used| change(made, used));
     }
     Vectors::best().limit();
 }

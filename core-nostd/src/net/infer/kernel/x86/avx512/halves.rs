@@ -66,8 +66,8 @@ unsafe fn half_tile<const P: usize, const T: usize>(
             for (extended, sums) in extended.iter().zip(&mut sums) {
                 let group: *const i32 = extended.as_ptr().wrapping_add(word / 2).cast();
                 for (row, sums) in sums.iter_mut().enumerate() {
-                    // SAFETY: a group has four words, two of each row.
-                    let weights = unsafe { group.add(2 * row + word % 2).read() };
+                    // SAFETY: a group has four words, two of each row, aligned as halfwords are.
+                    let weights = unsafe { group.add(2 * row + word % 2).read_unaligned() };
                     let weights = _mm512_set1_epi32(weights);
                     for (sum, &x) in sums.iter_mut().zip(&x) {
                         *sum = _mm512_dpwssd_epi32(*sum, weights, x);
