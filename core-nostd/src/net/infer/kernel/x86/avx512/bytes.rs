@@ -13,7 +13,10 @@ use crate::net::infer::kernel::x86::Pair;
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 pub unsafe fn byte_products<const P: usize>(pairs: [&[Pair]; P], words: &[u32], sums: &mut [i32]) {
     let tokens = sums.len() / (2 * P);
-    let offsets = pairs.map(|pair| weights_of(pair).map(|sum| -128 * sum));
+    let mut offsets = [[0; 2]; P];
+    for (offsets, pair) in offsets.iter_mut().zip(pairs) {
+        *offsets = offsets_of(pair);
+    }
     let mut start = 0;
     while start < tokens {
         // SAFETY: the caller's; as many tokens are left as a tile takes, the last one as many as
@@ -43,7 +46,11 @@ unsafe fn byte_tile<const P: usize, const T: usize>(
 ) -> usize {
     let tokens = out.len() / (2 * P);
     let mask = lanes(tokens - start);
-    let mut sums = offsets.map(|rows| rows.map(|offset| [_mm512_set1_epi32(offset); T]));
+    // Not by `map`, which the compiler may leave a function, and copy what it gives.
+    let mut sums = [[[_mm512_setzero_si512(); T]; 2]; P];
+    for (sums, offset) in sums.as_flattened_mut().iter_mut().zip(offsets.as_flattened()) {
+        *sums = [_mm512_set1_epi32(*offset); T];
+    }
     for group in 0..pairs[0].len() {
         let words = words.as_ptr().wrapping_add(group * tokens + start).cast::<i32>();
         let mut x = [_mm512_setzero_si512(); T];
@@ -74,9 +81,9 @@ unsafe fn byte_tile<const P: usize, const T: usize>(
     (16 * T).min(tokens - start)
 }
 
-/// The sum of each row's weights.
+/// -128 times the sum of each row's weights.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn weights_of(pair: &[Pair]) -> [i32; 2] {
+fn offsets_of(pair: &[Pair]) -> [i32; 2] {
     let (vectors, rest) = pair.as_chunks::<8>();
     let mut sum = _mm512_setzero_si512();
     for weights in vectors {
@@ -86,8 +93,9 @@ fn weights_of(pair: &[Pair]) -> [i32; 2] {
     }
     let even = _mm512_mask_reduce_add_epi32(0x5555, sum);
     let odd = _mm512_mask_reduce_add_epi32(0xaaaa, sum);
-    rest.iter().fold([even, odd], |[even, odd], [a, b, c, d, e, f, g, h]| {
+    let [even, odd] = rest.iter().fold([even, odd], |[even, odd], [a, b, c, d, e, f, g, h]| {
         let sum = |weights: [&i8; 4]| weights.iter().map(|&&w| i32::from(w)).sum::<i32>();
         [even + sum([a, b, c, d]), odd + sum([e, f, g, h])]
-    })
+    });
+    [-128 * even, -128 * odd]
 }
