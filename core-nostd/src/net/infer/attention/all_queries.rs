@@ -61,7 +61,7 @@ impl SquareAttention<'_> {
 
         self.norm.apply_all(squares, &mut inputs);
         for number in 0..self.heads {
-            let Some(exponents) = self.exponents(number) else { continue };
+            let exponents = self.exponents(number)?;
             self.project_rows(number, &inputs, &mut head, sums, &mut buffer)?;
             let (queries, keys) = (&head.queries, &head.keys);
             let (numbers, words) = (&mut head.numbers, &mut head.probabilities);
