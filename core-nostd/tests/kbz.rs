@@ -12,7 +12,7 @@ use kibitzer_core::{
     net::{
         Config, Evaluation, InputBits, Model, ModelError, Precision, ReadError, Source, WeightBits,
         hash,
-        kbz::{checksum, sections},
+        kbz::{Part, Section, checksum, sections},
         scratch_bytes,
     },
     position::parse_fen,
@@ -139,6 +139,78 @@ fn each_fault_of_the_frame_has_its_error() {
     assert!(matches!(parse(&mended(14, 0xff)), ModelError::Truncated { .. }));
     assert_eq!(parse(&mended(16, 1)), ModelError::Config(config_error(&config)));
     assert!(matches!(parse(&mended(16, 12)), ModelError::Architecture { .. }));
+}
+
+/// Bytes of a number as postcard writes it.
+fn varint_bytes(number: usize) -> usize {
+    (usize::BITS - number.leading_zeros()).div_ceil(7).max(1) as usize
+}
+
+#[test]
+fn each_fault_of_the_sections_has_its_error() {
+    let padded = |section: &Section| section.bytes().next_multiple_of(16);
+    for config in configs() {
+        let bytes = file(&config, false, 1);
+        let table: Vec<Section> = sections(&config, WeightBits::Eight).collect();
+        let total: usize = table.iter().map(padded).sum();
+        let end = bytes.len() - 4;
+        let start = end - total;
+        let read = |change: &dyn Fn(&mut Vec<u8>)| {
+            let mut bytes = bytes.clone();
+            change(&mut bytes);
+            let length = bytes.len() as u32;
+            bytes[8..12].copy_from_slice(&length.to_le_bytes());
+            mend(&mut bytes);
+            let error = Model::parse(&bytes).unwrap_err();
+            let slow = Slow { bytes: &bytes, reads_left: Cell::new(usize::MAX) };
+            assert_eq!(Model::open(&slow, &mut vec![0; 100_000]).unwrap_err(), error);
+            error
+        };
+        let header_end = 16 + u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+        let mut offset = start;
+        let mut entries = 0;
+        for section in &table {
+            entries += varint_bytes(offset) + varint_bytes(section.bytes());
+            offset += padded(section);
+        }
+        // The count's last byte, which is not 0; the last entry's last byte, a length of few bytes.
+        let (count, last) = (header_end - entries - 1, table.len() - 1);
+        let error = read(&|bytes| bytes[count] ^= 2);
+        let expected = table.len() as u32;
+        assert!(
+            matches!(error, ModelError::SectionCount { expected: found, .. } if found == expected),
+            "{error}"
+        );
+        let wrong = ModelError::Section { index: last as u32, part: table[last].part };
+        assert_eq!(read(&|bytes| bytes[header_end - 1] ^= 1), wrong);
+        // As they are cut short, and as there is more after them than they take.
+        let cut = |bytes: &mut Vec<u8>| drop(bytes.drain(end - 16..end));
+        let extend = |bytes: &mut Vec<u8>| drop(bytes.splice(end..end, [0; 16]));
+        let longer = ModelError::Length { stated: total, actual: total + 16 };
+        assert_eq!(read(&cut), wrong);
+        assert_eq!(read(&extend), longer);
+        // The same of sections without a file.
+        let of = |change: &dyn Fn(&mut Vec<u8>)| {
+            let mut bytes = bytes.clone();
+            change(&mut bytes);
+            let sections = &bytes[start..bytes.len() - 4];
+            Model::of_sections(config.clone(), Precision::default(), sections).map(drop)
+        };
+        assert_eq!(of(&|_| {}), Ok(()));
+        assert_eq!(of(&cut), Err(wrong));
+        assert_eq!(of(&extend), Err(longer));
+        let before = table.iter().take_while(|section| section.part != Part::AuxScale);
+        let shift = start + before.map(padded).sum::<usize>();
+        let zero = |bytes: &mut Vec<u8>| bytes[shift] = 0;
+        assert_eq!(read(&zero), ModelError::Shift(Part::AuxScale));
+        assert_eq!(of(&zero), Err(ModelError::Shift(Part::AuxScale)));
+        // A header with a byte too few and, where there is room, too many; a version's upper half.
+        assert_eq!(read(&|bytes| bytes[12] -= 1), ModelError::Header);
+        assert_eq!(read(&|bytes| bytes[6] = 1), ModelError::Header);
+        if header_end < start {
+            assert_eq!(read(&|bytes| bytes[12] += 1), ModelError::Header);
+        }
+    }
 }
 
 fn config_error(config: &Config) -> kibitzer_core::net::ConfigError {

@@ -19,9 +19,10 @@ pub enum ModelError {
     Magic([u8; 4]),
     /// The file's version of the format is not the one this build reads.
     Version(u16),
-    /// The length written in the file is not the length it has.
+    /// The length written in the file is not the length it has; or, of the sections alone, the one
+    /// that follows from the configuration is not.
     Length {
-        /// Bytes the file says it has.
+        /// Bytes the file says it has, or its configuration says of the sections.
         stated: usize,
         /// Bytes there are.
         actual: usize,
