@@ -8,7 +8,7 @@
 #![no_std]
 #![no_main]
 
-#[cfg(smallest)]
+#[cfg(all(smallest, target_arch = "arm"))]
 mod memory;
 
 #[cfg(board = "mps3")]
