@@ -105,5 +105,37 @@ fn answers_equal_those_of_the_plain_loops() {
             let digests = more_digests();
             assert_eq!(more.get_or_insert(digests.clone()), &digests, "{vectors:?}");
         }
+        limited_meanwhile();
     }
+}
+
+/// While another thread limits the vectors, answers stay the same.
+#[cfg(kernels = "x86")]
+fn limited_meanwhile() {
+    use kibitzer_core::net::infer::Vectors;
+    use std::{
+        sync::atomic::{AtomicBool, Ordering::Relaxed},
+        thread,
+    };
+
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(Relaxed) {
+                Vectors::ALL.into_iter().for_each(Vectors::limit);
+            }
+        });
+        let config = &configs()[0];
+        let bytes = file(config, false, 5);
+        let model = Model::parse(&bytes).unwrap();
+        let position = positions().swap_remove(0);
+        let mut scratch = vec![0; ample_scratch_bytes(config)];
+        let mut evaluate = || model.evaluate(&position, &mut scratch);
+        let first = evaluate();
+        let is_same = (0..1000).all(|_| evaluate() == first);
+        // Before anything can panic: the thread would go on.
+        is_done.store(true, Relaxed);
+        assert!(first.is_ok() && is_same, "{:?}", first.err());
+    });
+    Vectors::best().limit();
 }

@@ -96,8 +96,8 @@ impl<'a> SquareAttention<'a> {
     #[inline(never)] // what it needs must not stay on the stack of the other layers
     fn add(&self, squares: &mut [i16], mut arena: Arena<'_>) -> Option<()> {
         #[cfg(kernels = "x86")]
-        if self.passes_all_queries() {
-            return self.add_all_queries(squares, arena);
+        if let Some(shifts) = self.shifts_of_all_queries() {
+            return self.add_all_queries(shifts, squares, arena);
         }
         let width = self.output.rows();
         let dim = width.checked_div(self.heads).unwrap_or(0);

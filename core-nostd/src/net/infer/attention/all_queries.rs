@@ -30,18 +30,35 @@ struct Head<'s> {
     dim: usize,
 }
 
+/// The shifts of the scores and of their biases, with multipliers still to come. They are found
+/// once for all heads: another thread may limit the vectors meanwhile.
+#[derive(Clone, Copy)]
+pub struct Shifts {
+    score: Rescaling,
+    /// None, where there are no biases.
+    bias: Option<Rescaling>,
+}
+
 impl SquareAttention<'_> {
-    /// Whether there are vectors for it, and every shift is one of those that they do.
-    pub fn passes_all_queries(&self) -> bool {
-        let bias = self.bias.map(|(bytes, scale)| {
-            bytes.are_here() && Rescaling::new(0, scale.shift(), BIAS_ROOM).is_some()
-        });
-        Rescaling::new(0, self.score.shift(), 0).is_some() && bias != Some(false)
+    /// If there are vectors for it, and every shift is one of those that they do.
+    pub fn shifts_of_all_queries(&self) -> Option<Shifts> {
+        let score = Rescaling::new(0, self.score.shift(), 0)?;
+        let bias = match self.bias {
+            Some((bytes, _)) if !bytes.are_here() => return None,
+            Some((_, scale)) => Some(Rescaling::new(0, scale.shift(), BIAS_ROOM)?),
+            None => None,
+        };
+        Some(Shifts { score, bias })
     }
 
-    /// [`SquareAttention::run`], if [`SquareAttention::passes_all_queries`].
+    /// [`SquareAttention::run`] by [`SquareAttention::shifts_of_all_queries`].
     #[inline(never)]
-    pub fn add_all_queries(&self, squares: &mut [i16], mut arena: Arena<'_>) -> Option<()> {
+    pub fn add_all_queries(
+        &self,
+        shifts: Shifts,
+        squares: &mut [i16],
+        mut arena: Arena<'_>,
+    ) -> Option<()> {
         let width = self.output.rows();
         let dim = width.checked_div(self.heads).unwrap_or(0);
         let mut inputs = Tile::take(&mut arena, SQUARES, width, self.inputs.normed());
@@ -61,7 +78,7 @@ impl SquareAttention<'_> {
 
         self.norm.apply_all(squares, &mut inputs);
         for number in 0..self.heads {
-            let exponents = self.exponents(number)?;
+            let exponents = self.exponents(number, shifts)?;
             self.project_rows(number, &inputs, &mut head, sums, &mut buffer)?;
             let (queries, keys) = (&head.queries, &head.keys);
             let (numbers, words) = (&mut head.numbers, &mut head.probabilities);
@@ -95,16 +112,15 @@ impl SquareAttention<'_> {
     }
 
     /// What makes exponents of a head's scores.
-    fn exponents(&self, number: usize) -> Option<AllExponents<'_>> {
-        let score = Rescaling::new(self.score.multiplier(number), self.score.shift(), 0)?;
-        let Some((bytes, scale)) = self.bias else {
+    fn exponents(&self, number: usize, shifts: Shifts) -> Option<AllExponents<'_>> {
+        let score = shifts.score.with_multiplier(self.score.multiplier(number));
+        let (Some((bytes, scale)), Some(rescaling)) = (self.bias, shifts.bias) else {
             return Some(AllExponents { score, biases: None });
         };
         const BIASES: usize = SQUARES * SQUARES;
         let bytes = bytes.read(number * BIASES..(number + 1) * BIASES, &mut [], None)?;
         let bytes = bytemuck::cast_slice(bytes).first_chunk()?;
         let multipliers = scale.multipliers(number * SQUARES).first_chunk()?;
-        let rescaling = Rescaling::new(0, scale.shift(), BIAS_ROOM)?;
         let biases = Some(AllBiases { bytes, rescaling, multipliers });
         Some(AllExponents { score, biases })
     }

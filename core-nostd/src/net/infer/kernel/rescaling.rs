@@ -35,4 +35,10 @@ impl Rescaling {
             _ => None,
         }
     }
+
+    /// The same by another multiplier.
+    #[cfg(kernels = "x86")]
+    pub const fn with_multiplier(self, multiplier: i32) -> Rescaling {
+        Rescaling { multiplier, ..self }
+    }
 }
