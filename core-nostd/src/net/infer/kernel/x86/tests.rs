@@ -1,19 +1,24 @@
 //! Every kind of vectors against the sums' definition, at every length and alignment.
 extern crate std;
+use proptest::prelude::*;
 use std::{vec, vec::Vec};
 
 use super::super::{
     Columns, Factors, Rows, Tile, Width, dot_sums, factor_halves, pair_sums, row_halves,
     single_sums,
 };
-use crate::net::{
-    infer::{
-        Curves, pair_limit,
-        scratch::Arena,
-        self_test::{LENGTHS, digest},
-        vectors::Vectors,
+use crate::{
+    inputs::SQUARES,
+    net::{
+        infer::{
+            Curves, pair_limit,
+            scratch::Arena,
+            self_test::{LENGTHS, digest},
+            softmax::attention_by_definition,
+            vectors::Vectors,
+        },
+        kbz::{Curve, Halves, Layout},
     },
-    kbz::{Curve, Halves, Layout},
 };
 
 /// Whole vectors of every kind, several at once, and what is left over.
@@ -163,6 +168,24 @@ fn no_columns() {
     let mut sums = [1; 8];
     pair_sums(&[], &tile, &mut sums);
     assert_eq!(sums, [0; 8]);
+}
+
+proptest! {
+    #[test]
+    fn attention_by_256_bits_is_the_same(
+        scores in prop::collection::vec(any::<i32>(), SQUARES),
+        wide in 0..32u32,
+    ) {
+        let scores: [i32; SQUARES] = scores.try_into().unwrap();
+        let scores = scores.map(|score| score >> wide);
+        let [mut expected, mut found] = [[0; SQUARES]; 2];
+        attention_by_definition(&mut scores.clone(), &mut expected);
+        if Vectors::best() >= Vectors::Avx2 {
+            // SAFETY: the processor has these vectors.
+            unsafe { super::avx2::attention(&scores, &mut found) };
+            prop_assert_eq!(found, expected);
+        }
+    }
 }
 
 // One test, because all of the process uses the vectors that it chooses.
