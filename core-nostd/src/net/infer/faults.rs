@@ -26,8 +26,8 @@ impl Faults {
         None
     }
 
-    /// The first fault, if there is one.
-    pub const fn first(&self) -> Option<ModelError> {
-        self.0.get()
+    /// What was found, or why not: the first fault, or `unnoted` where there is none.
+    pub fn outcome<T>(&self, found: Option<T>, unnoted: ModelError) -> Result<T, ModelError> {
+        found.ok_or(self.0.get().unwrap_or(unnoted))
     }
 }

@@ -143,7 +143,7 @@ impl<'a> Model<'a> {
         let short = ModelError::Scratch { needed, actual: scratch.len() };
         let arena = Arena::new(scratch, needed)?.noting(&faults);
         // What nobody noted is a layer that found no room.
-        self.run_layers(inputs, moves, arena, observe).ok_or(faults.first().unwrap_or(short))
+        faults.outcome(self.run_layers(inputs, moves, arena, observe), short)
     }
 
     /// The same; `None` where the arena noted a fault, or had too little room.

@@ -70,8 +70,7 @@ impl<'a> Model<'a> {
     pub fn open(source: &'a dyn Source, scratch: &mut [u8]) -> Result<Model<'a>, ModelError> {
         let start = Bytes::There { source, start: 0, length: PREFIX };
         let faults = Faults::default();
-        let prefix = prefix(start, &faults);
-        let [_, _, length, _] = prefix.ok_or(faults.first().unwrap_or(ModelError::Header))?;
+        let [_, _, length, _] = faults.outcome(prefix(start, &faults), ModelError::Header)?;
         let length = length as usize;
         let needed = PREFIX + CHECKSUM;
         if scratch.len() < needed {
@@ -83,9 +82,8 @@ impl<'a> Model<'a> {
     #[inline(never)] // so that its code is counted as what it is
     fn read(file: Bytes<'a>, scratch: &mut [u8]) -> Result<Model<'a>, ModelError> {
         let faults = Faults::default();
-        let model = Model::read_noting(file, scratch, &faults);
         // What nobody noted is a header that says nothing.
-        model.ok_or(faults.first().unwrap_or(ModelError::Header))
+        faults.outcome(Model::read_noting(file, scratch, &faults), ModelError::Header)
     }
 
     /// The same, faults noted.
@@ -132,8 +130,7 @@ impl<'a> Model<'a> {
         config.validate()?;
         let model = Model { config, precision, sections: Bytes::Here(sections) };
         let faults = Faults::default();
-        let checked = model.check_sections(None, &faults);
-        checked.ok_or(faults.first().unwrap_or(ModelError::Header))?;
+        faults.outcome(model.check_sections(None, &faults), ModelError::Header)?;
         Ok(model)
     }
 
