@@ -194,14 +194,14 @@ pub fn quotient_by_halves(high: u32, divisor: u32) -> u32 {
 
     let zeros = divisor.leading_zeros().min(31);
     let (divisor, high) = ((divisor << zeros).max(1 << 31), high << zeros);
-    let (upper, lower) = (divisor >> 16, divisor & 0xffff);
-    // Its highest bit is set: it is not zero, which no optimizer need see.
-    let upper_half = NonZeroU32::new(upper).unwrap_or(NonZeroU32::MIN);
+    // The highest bit is set: the upper half is not zero, which no optimizer need see.
+    let upper = NonZeroU32::new(divisor >> 16).unwrap_or(NonZeroU32::MIN);
+    let lower = divisor & 0xffff;
     // A digit from the divisor's upper half is too large by at most 2.
     let digit = |high: u32| {
-        let (mut digit, mut rest) = (high / upper_half, high % upper_half);
+        let (mut digit, mut rest) = (high / upper, high % upper);
         while digit > 0xffff || digit * lower > rest << 16 {
-            (digit, rest) = (digit - 1, rest + upper);
+            (digit, rest) = (digit - 1, rest + upper.get());
             if rest > 0xffff {
                 break;
             }

@@ -166,12 +166,10 @@ impl<'a> FromToPolicy<'a> {
         )?;
         let [mut origins, mut targets] = [[false; SQUARES]; 2];
         moves.each(&mut |index, _| {
-            for (squares, square) in
-                [(&mut origins, Some(index.origin())), (&mut targets, index.target())]
-            {
-                if let Some(is_wanted) = square.and_then(|square| squares.get_mut(square)) {
-                    *is_wanted = true;
-                }
+            // Both are below 64 in any case.
+            origins[index.origin() % SQUARES] = true;
+            if let Some(target) = index.target() {
+                targets[target % SQUARES] = true;
             }
         });
         self.vectors(
